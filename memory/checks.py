@@ -1,0 +1,151 @@
+"""System checks: what is wrong with the configuration, and the setting or command that mends it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from django.apps.config import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connections, router
+from django.db.utils import Error as DatabaseError
+
+from memory.conf import SETTING, MemorySettings, memory_settings
+from memory.embedders import embedders
+from memory.exceptions import RecallError, SemanticRecallNotConfigured
+from memory.managers.embedding import mismatch
+from memory.models import EmbeddingSpace, Message
+from memory.recall import MemoryConfig
+
+LIMITS = tuple(field.name for field in fields(MemorySettings) if field.name.startswith("MAX_"))
+
+
+@register(Tags.compatibility)
+def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """The shape of `MEMORY`: its keys, its limits, its agents, its embedders."""
+    given = getattr(settings, SETTING, {})
+    if not isinstance(given, Mapping):
+        return [Error(f"{SETTING} must be a dict.", id="memory.E001")]
+    return [*_unknown_keys(given), *_wrong_values(), *_wrong_agents(), *_wrong_embedders()]
+
+
+@register(Tags.compatibility)
+def check_sqlite(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """SQLite serves several writers only with a write-ahead log and transactions that begin as writers."""
+    alias = router.db_for_write(Message)
+    connection = connections[alias]
+    if connection.vendor != "sqlite":
+        return []
+    options = connection.settings_dict.get("OPTIONS", {})
+    immediate = str(options.get("transaction_mode", "")).upper() == "IMMEDIATE"
+    if immediate and "wal" in str(options.get("init_command", "")).lower():
+        return []
+    return [
+        Warning(
+            f"The SQLite database {alias!r} is not set up for several writers at once.",
+            hint=f"Set DATABASES[{alias!r}]['OPTIONS'] = {{'transaction_mode': 'IMMEDIATE', 'timeout': 20, "
+            "'init_command': 'PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;'}.",
+            id="memory.W001",
+        )
+    ]
+
+
+@register(Tags.database)
+def check_spaces(
+    app_configs: Sequence[AppConfig] | None, databases: Iterable[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """The stored vectors are those of the configured embedders."""
+    alias = router.db_for_read(EmbeddingSpace)
+    if alias not in (databases or ()):
+        return []
+    try:
+        spaces = list(EmbeddingSpace.objects.using(alias).filter(state=EmbeddingSpace.State.ACTIVE))
+    except DatabaseError:
+        # Before the first migration there is no table.
+        return []
+    problems: list[CheckMessage] = []
+    for space in spaces:
+        try:
+            problem = mismatch(space, embedders[space.alias])
+        except (ImproperlyConfigured, SemanticRecallNotConfigured):
+            continue
+        if problem:
+            problems.append(Error(problem, id="memory.E005"))
+    return problems
+
+
+def _unknown_keys(given: Mapping[str, Any]) -> list[CheckMessage]:
+    known = [field.name for field in fields(MemorySettings)]
+    problems: list[CheckMessage] = []
+    for key in given:
+        if key not in known:
+            close = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"Known are {', '.join(known)}."
+            problems.append(Error(f"{SETTING}[{key!r}] is unknown.", hint=hint, id="memory.E001"))
+    return problems
+
+
+def _wrong_values() -> list[CheckMessage]:
+    problems: list[CheckMessage] = []
+    for name in LIMITS:
+        value: object = getattr(memory_settings, name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            problems.append(
+                Error(f"{SETTING}[{name!r}] must be a positive integer, not {value!r}.", id="memory.E002")
+            )
+    if memory_settings.EMBED not in ("inline", "command"):
+        problems.append(
+            Error(
+                f"{SETTING}['EMBED'] must be 'inline' or 'command', not {memory_settings.EMBED!r}.",
+                id="memory.E002",
+            )
+        )
+    problems += [
+        Error(f"{SETTING}[{name!r}] must be a dict of dicts.", id="memory.E002")
+        for name in ("AGENTS", "EMBEDDERS")
+        if not _is_nested(getattr(memory_settings, name))
+    ]
+    return problems
+
+
+def _wrong_agents() -> list[CheckMessage]:
+    if not _is_nested(memory_settings.AGENTS):
+        return []
+    problems: list[CheckMessage] = []
+    for agent, options in memory_settings.AGENTS.items():
+        path = f"{SETTING}['AGENTS'][{agent!r}]"
+        try:
+            config = MemoryConfig.of((path, options))
+        except RecallError as error:
+            problems += [Error(str(issue), id="memory.E003") for issue in error.issues]
+            continue
+        if config.semantic_recall and config.semantic_recall.index_name not in embedders:
+            problems.append(
+                Error(
+                    f"{path} has semantic recall on, but no embedder {config.semantic_recall.index_name!r} "
+                    "is configured.",
+                    hint=f"Add it to {SETTING}['EMBEDDERS'], or set 'semantic_recall' to False.",
+                    id="memory.E004",
+                )
+            )
+    return problems
+
+
+def _wrong_embedders() -> list[CheckMessage]:
+    if not _is_nested(memory_settings.EMBEDDERS):
+        return []
+    problems: list[CheckMessage] = []
+    for alias in embedders:
+        try:
+            embedders[alias]
+        except ImproperlyConfigured as error:
+            problems.append(Error(str(error), id="memory.E004"))
+    return problems
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(entry, Mapping) for entry in value.values())

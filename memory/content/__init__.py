@@ -1,0 +1,1 @@
+"""Message content: the format 2 of the wire, its text, its chunks. Plain Python, no models."""

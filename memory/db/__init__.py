@@ -1,0 +1,1 @@
+"""One vocabulary over PostgreSQL with pgvector and SQLite; importing it needs no driver."""

@@ -1,0 +1,65 @@
+"""Migration operations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db.migrations.operations.base import Operation
+from django.db.utils import Error
+
+if TYPE_CHECKING:
+    from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+    from django.db.migrations.state import ProjectState
+
+CREATE_EXTENSION = "CREATE EXTENSION IF NOT EXISTS vector"
+
+
+class CreateVectorExtension(Operation):
+    """Make pgvector's types known to a PostgreSQL database; nothing elsewhere.
+
+    Raises:
+        ImproperlyConfigured: the role may not create extensions, or the server has no pgvector; the text
+            holds the SQL for whoever may.
+    """
+
+    reversible = True
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        pass
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        connection = schema_editor.connection
+        if connection.vendor != "postgresql":
+            return
+        if schema_editor.collect_sql:
+            schema_editor.execute(CREATE_EXTENSION)
+            return
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'")
+            if cursor.fetchone():
+                return
+        try:
+            schema_editor.execute(CREATE_EXTENSION)
+        except Error as error:
+            database = connection.settings_dict["NAME"]
+            raise ImproperlyConfigured(
+                f"The extension pgvector cannot be created in the database {database!r} "
+                f"({str(error).strip().splitlines()[0]}). "
+                "Install pgvector on the server if it is not there, then ask a database administrator to "
+                f"run, as a superuser connected to {database!r}:\n\n    {CREATE_EXTENSION};\n\n"
+                "and run `manage.py migrate` again."
+            ) from error
+
+    def database_backwards(self, *args: Any, **kwargs: Any) -> None:
+        # Other apps may use the extension by now; dropping it would take their columns along.
+        pass
+
+    def describe(self) -> str:
+        return "Creates the extension pgvector (PostgreSQL only)"

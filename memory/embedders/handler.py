@@ -1,0 +1,118 @@
+"""`embedders["default"]`: the embedders of the `MEMORY` setting by alias, as `caches` and `connections`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.signals import setting_changed
+from django.utils.connection import BaseConnectionHandler
+from django.utils.module_loading import import_string
+
+from memory.conf import SETTING, memory_settings
+from memory.embedders.base import BaseEmbedder, MissingPackage
+from memory.exceptions import SemanticRecallNotConfigured
+
+if TYPE_CHECKING:
+    Handler = BaseConnectionHandler[BaseEmbedder]
+else:
+    Handler = BaseConnectionHandler
+
+EXAMPLE = "Name an embedder class, for example 'memory.embedders.OpenAIEmbedder'."
+
+
+class EmbedderHandler(Handler):
+    """The embedders by alias, each made when it is first asked for.
+
+    `embedders[alias]` returns one instance for all threads: weights are large, and an embedder is
+    safe to share. Iteration and `in` go by the configured aliases and make nothing.
+    """
+
+    settings_name = SETTING
+    exception_class = SemanticRecallNotConfigured
+
+    def __init__(self, settings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        super().__init__(settings)
+        # In place of the parent's one set of instances for each thread.
+        self._connections: Any = SimpleNamespace()
+        # Re-entrant: an embedder may wrap the one of another alias.
+        self._making = threading.RLock()
+
+    def configure_settings(self, settings: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The given entries, else those of `MEMORY["EMBEDDERS"]`."""
+        return dict(memory_settings.EMBEDDERS if settings is None else settings)
+
+    def __getitem__(self, alias: str) -> BaseEmbedder:
+        """The embedder of `alias`.
+
+        Raises:
+            SemanticRecallNotConfigured: no such alias is configured.
+            ImproperlyConfigured: its entry names no usable class, or options that the class refuses.
+        """
+        if alias not in self:
+            raise SemanticRecallNotConfigured(self._unknown(alias))
+        with self._making:
+            return super().__getitem__(alias)
+
+    def __contains__(self, alias: object) -> bool:
+        return alias in self.settings
+
+    def create_connection(self, alias: str) -> BaseEmbedder:
+        """Make the embedder of `alias` from its BACKEND and OPTIONS."""
+        where = f"MEMORY['EMBEDDERS'][{alias!r}]"
+        entry = self.settings[alias]
+        if not isinstance(entry, Mapping):
+            raise ImproperlyConfigured(f"{where} must be a dictionary with BACKEND and OPTIONS.")
+        backend = self._backend(entry.get("BACKEND"), f"{where}['BACKEND']")
+        try:
+            return backend(**(entry.get("OPTIONS") or {}))
+        except MissingPackage as error:
+            raise ImproperlyConfigured(f"{where}['BACKEND']: {error}") from error
+        except (ImproperlyConfigured, TypeError) as error:
+            raise ImproperlyConfigured(f"{where}['OPTIONS']: {error}") from error
+
+    def reset(self) -> None:
+        """Close and forget all embedders; the settings are read again."""
+        with self._making:
+            made = list(vars(self._connections).values())
+            self._connections = SimpleNamespace()
+            self.__dict__.pop("settings", None)
+        for embedder in made:
+            embedder.close()
+
+    def _backend(self, path: object, where: str) -> type[BaseEmbedder]:
+        if not isinstance(path, str) or not path:
+            raise ImproperlyConfigured(f"{where} is missing. {EXAMPLE}")
+        try:
+            backend = import_string(path)
+        except (ImportError, TypeError, ValueError) as error:  # the latter two for paths such as ".Name"
+            package = getattr(error, "name", None)
+            foreign = isinstance(package, str) and not f"{path}.".startswith(f"{package}.")
+            todo = f"Install the package {package!r}." if foreign else EXAMPLE
+            raise ImproperlyConfigured(f"{where} = {path!r} cannot be imported: {error}. {todo}") from error
+        if not isinstance(backend, type) or not issubclass(backend, BaseEmbedder):
+            raise ImproperlyConfigured(f"{where} = {path!r} is not a subclass of BaseEmbedder. {EXAMPLE}")
+        return backend
+
+    def _unknown(self, alias: str) -> str:
+        known = ", ".join(map(repr, self))
+        if known:
+            return f"There is no embedder {alias!r}. MEMORY['EMBEDDERS'] has: {known}."
+        return (
+            f"There is no embedder {alias!r}: MEMORY['EMBEDDERS'] is empty. Add one, for example "
+            "{'default': {'BACKEND': 'memory.embedders.LocalEmbedder'}}."
+        )
+
+
+embedders = EmbedderHandler()
+
+
+def _reset(*, setting: str, **kwargs: Any) -> None:
+    if setting == SETTING:
+        embedders.reset()
+
+
+setting_changed.connect(_reset, dispatch_uid="memory.embedders.reset")

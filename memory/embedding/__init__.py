@@ -1,0 +1,1 @@
+"""From saved messages to vectors: the outbox, and the work that empties it (contract section 4)."""

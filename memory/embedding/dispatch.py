@@ -1,0 +1,42 @@
+"""When the jobs of a transaction are worked off."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from django.db import connections, transaction
+
+from memory.conf import memory_settings
+from memory.embedding.worker import embed_messages
+
+logger = logging.getLogger("memory.embedding")
+
+
+class WakeUp:
+    """The one wake-up of a transaction: embeds, after its commit, what it has saved."""
+
+    def __init__(self, using: str) -> None:
+        self.using = using
+        self.messages: set[int] = set()
+
+    def __call__(self) -> None:
+        try:
+            embed_messages(self.using, self.messages)
+        except Exception:
+            # The save has been committed and its jobs are open: `embed_messages` will find them.
+            logger.exception("Embedding after the commit failed; its jobs stay open.")
+
+
+def wake(using: str, messages: Iterable[int]) -> None:
+    """Have the open jobs of these messages worked off after the commit, where the site embeds inline."""
+    if memory_settings.EMBED != "inline":
+        return
+    # A wake-up that is found here shares the fate of this write: a savepoint that is rolled back takes the
+    # wake-ups registered inside along.
+    registered = (entry[1] for entry in connections[using].run_on_commit)
+    wake_up = next((function for function in registered if isinstance(function, WakeUp)), None)
+    if wake_up is None:
+        wake_up = WakeUp(using)
+        transaction.on_commit(wake_up, using=using)
+    wake_up.messages.update(messages)

@@ -1,0 +1,216 @@
+"""Working off embedding jobs: read, call the embedder outside any transaction, store and delete in one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import F
+
+from memory import schema
+from memory.content.text import text_hash
+from memory.db.expressions import IsOneOf
+from memory.db.transactions import write_transaction
+from memory.embedders import embedders
+from memory.exceptions import EmbedderError, SemanticRecallNotConfigured
+from memory.managers.embedding import chunks_for, embed_chunks, mismatch
+from memory.managers.touching import lock_threads
+from memory.models import Embedding, EmbeddingJob, EmbeddingSpace, Message
+
+if TYPE_CHECKING:
+    from memory.db.fields import Vector
+    from memory.embedders import BaseEmbedder
+
+logger = logging.getLogger("memory.embedding")
+
+# Messages that are embedded and stored together.
+BATCH = 256
+
+
+@dataclass
+class Report:
+    """What a pass has done: messages embedded, jobs left open by an error, and the errors' texts."""
+
+    embedded: int = 0
+    failed: int = 0
+    errors: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Work:
+    """One message to embed in one space."""
+
+    job: EmbeddingJob
+    message: schema.Message
+    text_hash: str
+    vectors: Sequence[Vector] = ()
+
+
+def embed_messages(
+    using: str, messages: Collection[int] | None = None, *, advance: Callable[[int], object] | None = None
+) -> Report:
+    """Make one pass over open jobs.
+
+    A job whose embedder fails stays open, with the error noted; it does not keep others from being done.
+
+    Args:
+        using: database alias.
+        messages: primary keys of the messages whose jobs are meant; None = all.
+        advance: called with the number of jobs that were just dealt with.
+    """
+    report = Report()
+    for space in EmbeddingSpace.objects.using(using).filter(state=EmbeddingSpace.State.ACTIVE):
+        try:
+            embedder = embedders[space.alias]
+        except (ImproperlyConfigured, SemanticRecallNotConfigured) as error:
+            _refuse(report, str(error))
+            continue
+        if problem := mismatch(space, embedder):
+            _refuse(report, problem)
+            continue
+        for batch in _batches(space, using, messages):
+            _embed(batch, space, embedder, using, report)
+            if advance is not None:
+                advance(len(batch))
+    return report
+
+
+def open_jobs(using: str) -> int:
+    """Number of jobs one pass would take up."""
+    return EmbeddingJob.objects.using(using).filter(state=EmbeddingJob.State.OPEN).count()
+
+
+def _batches(
+    space: schema.EmbeddingSpace, using: str, messages: Collection[int] | None
+) -> Iterator[list[EmbeddingJob]]:
+    """The open jobs of a space, a batch at a time, each once."""
+    jobs = EmbeddingJob.objects.using(using).filter(space_id=space.pk, state=EmbeddingJob.State.OPEN)
+    if messages is not None:
+        jobs = jobs.filter(IsOneOf("message_id", list(messages)))
+    jobs = jobs.select_related("message").order_by("pk")
+    last = 0
+    while batch := list(jobs.filter(pk__gt=last)[:BATCH]):
+        yield batch
+        if len(batch) < BATCH:
+            return
+        last = batch[-1].pk
+
+
+def _embed(
+    jobs: Sequence[EmbeddingJob],
+    space: schema.EmbeddingSpace,
+    embedder: BaseEmbedder,
+    using: str,
+    report: Report,
+) -> None:
+    works = [Work(job, job.message, text_hash(space.rule, job.message.text)) for job in jobs]
+    known = _known_vectors(space, {work.text_hash for work in works}, using)
+    for work in works:
+        work.vectors = known.get(work.text_hash, ())
+    fresh = [work for work in works if not work.vectors and work.message.text]
+    for done, error in _call(fresh, embedder, using):
+        if error is not None:
+            _note(done, error, using, report)
+    report.embedded += _store([work for work in works if work.vectors or not work.message.text], space, using)
+
+
+def _known_vectors(
+    space: schema.EmbeddingSpace, hashes: Collection[str], using: str
+) -> dict[str, list[Vector]]:
+    """Vectors that this space has for the same texts already: the same text costs no second call."""
+    rows = (
+        Embedding.objects.using(using)
+        .filter(IsOneOf("text_hash", list(hashes)), space_id=space.pk)
+        .order_by("text_hash", "message_id", "chunk")
+    )
+    known: dict[str, list[Vector]] = {}
+    sources: dict[str, int] = {}
+    for row in rows:
+        if sources.setdefault(row.text_hash, row.message_id) == row.message_id:
+            vector = row.vector if row.vector is not None else [0.0] * space.dimensions
+            known.setdefault(row.text_hash, []).append(vector)
+    return known
+
+
+def _call(
+    works: Sequence[Work], embedder: BaseEmbedder, using: str
+) -> Iterator[tuple[Sequence[Work], EmbedderError | None]]:
+    """Embed the texts together; what fails for good is halved, so that one bad text fails alone."""
+    if not works:
+        return
+    cut = [chunks_for(embedder, work.message.text) for work in works]
+    try:
+        result = embed_chunks(embedder, [chunk for chunks in cut for chunk in chunks], using)
+    except EmbedderError as error:
+        if error.retryable or len(works) == 1:
+            yield works, error
+            return
+        middle = len(works) // 2
+        yield from _call(works[:middle], embedder, using)
+        yield from _call(works[middle:], embedder, using)
+        return
+    vectors = iter(result.vectors)
+    for work, chunks in zip(works, cut, strict=True):
+        work.vectors = [next(vectors) for _ in chunks]
+    yield works, None
+
+
+def _store(works: Sequence[Work], space: schema.EmbeddingSpace, using: str) -> int:
+    """Store vectors and delete their jobs, for messages whose text is still the embedded one.
+
+    Returns:
+        The number of messages that have their vectors now.
+    """
+    if not works:
+        return 0
+    by_message = {work.message.pk: work for work in works}
+    with write_transaction(using, EmbeddingJob._meta.db_table):
+        lock_threads(using, keys={work.message.thread_id for work in works})
+        rows = (
+            Message.objects.using(using)
+            .filter(IsOneOf("pk", list(by_message)))
+            .annotate(owner=F("thread__resource_id"))
+            .select_for_update(of=("self",), no_key=True)
+            .order_by("pk")
+        )
+        present = [row for row in rows if _is_same(by_message[row.pk], row, space)]
+        keys = [row.pk for row in present]
+        Embedding.objects.using(using).filter(IsOneOf("message_id", keys), space_id=space.pk).delete()
+        Embedding.objects.using(using).bulk_create(
+            Embedding(
+                message_id=row.pk,
+                space_id=space.pk,
+                thread_id=row.thread_id,
+                resource_id=row.owner,  # type: ignore[attr-defined]
+                chunk=number,
+                text_hash=by_message[row.pk].text_hash,
+                vector=vector,
+            )
+            for row in present
+            for number, vector in enumerate(by_message[row.pk].vectors)
+        )
+        EmbeddingJob.objects.using(using).filter(IsOneOf("message_id", keys), space_id=space.pk).delete()
+    return len(present)
+
+
+def _is_same(work: Work, row: schema.Message, space: schema.EmbeddingSpace) -> bool:
+    return work.text_hash == text_hash(space.rule, row.text)
+
+
+def _note(works: Iterable[Work], error: EmbedderError, using: str, report: Report) -> None:
+    """Leave the jobs open, with the error on them; the text of an error holds no content."""
+    keys = [work.job.pk for work in works]
+    EmbeddingJob.objects.using(using).filter(IsOneOf("pk", keys)).update(
+        attempts=F("attempts") + 1, error=str(error)
+    )
+    report.failed += len(keys)
+    _refuse(report, str(error))
+
+
+def _refuse(report: Report, problem: str) -> None:
+    if problem not in report.errors:
+        report.errors.append(problem)
+        logger.warning("Messages wait to be embedded: %s", problem)

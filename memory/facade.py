@@ -1,0 +1,259 @@
+"""`Memory`: what agent code imports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from django.core.exceptions import ImproperlyConfigured
+
+from memory.asynchronous import async_twin
+from memory.conf import memory_settings
+from memory.exceptions import RecallError, WorkingMemoryDisabled
+from memory.recall import MemoryConfig
+
+if TYPE_CHECKING:
+    from memory.managers.message import MessageManager
+    from memory.managers.thread import ThreadManager
+    from memory.managers.working_memory import WorkingMemoryManager
+    from memory.recall import CloneResult, RecallResult, ThreadPage
+    from memory.schema import Message, Thread
+
+
+class Memory:
+    """The memory of one agent: the verbs of the managers with the agent's configuration.
+
+    Args:
+        agent: a name in `MEMORY["AGENTS"]`; `default` always exists.
+        using: database alias; default what the site's routers say.
+        options: merged deep over the agent's configuration (contract section 1).
+
+    Making one reads nothing: settings and models are looked up by the first call. Raised there:
+    `ImproperlyConfigured` for an unknown agent or wrong options in the settings, `RecallError` for wrong
+    `options`.
+    """
+
+    def __init__(self, agent: str = "default", *, using: str | None = None, **options: Any) -> None:
+        self.agent = agent
+        self.using = using
+        self.options = options
+
+    def __repr__(self) -> str:
+        return f"Memory({self.agent!r})"
+
+    def config(self, thread_config: Mapping[str, Any] | None = None) -> MemoryConfig:
+        """The configuration of one call: the agent's, the options of this facade, those of the call.
+
+        Raises:
+            RecallError: wrong options.
+            ImproperlyConfigured: the agent is unknown or configured wrongly.
+        """
+        agents = {"default": {}, **memory_settings.AGENTS}
+        if self.agent not in agents:
+            raise ImproperlyConfigured(
+                f"MEMORY['AGENTS'] has no agent {self.agent!r}. Known are {', '.join(sorted(agents))}."
+            )
+        configured = agents[self.agent]
+        path = f"MEMORY['AGENTS'][{self.agent!r}]"
+        try:
+            MemoryConfig.of((path, configured))
+        except RecallError as error:
+            raise ImproperlyConfigured(str(error)) from error
+        return MemoryConfig.of(
+            (path, configured), ("options", self.options), ("thread_config", thread_config)
+        )
+
+    def recall(
+        self,
+        thread_id: str,
+        *,
+        resource_id: str | None = None,
+        vector_search_string: str | None = None,
+        per_page: int | Literal[False] | None = None,
+        page: int | None = None,
+        include: Sequence[Mapping[str, Any]] | None = None,
+        filter: Mapping[str, Any] | None = None,
+        order_by: Mapping[str, str] | None = None,
+        thread_config: Mapping[str, Any] | None = None,
+    ) -> RecallResult:
+        """See :meth:`MessageManager.recall`."""
+        return _messages(self.using).recall(
+            thread_id,
+            resource_id=resource_id,
+            vector_search_string=vector_search_string,
+            per_page=per_page,
+            page=page,
+            include=include,
+            filter=filter,
+            order_by=order_by,
+            config=self.config(thread_config),
+        )
+
+    def save_messages(
+        self,
+        messages: Sequence[Mapping[str, Any] | Message],
+        *,
+        create_thread: bool = False,
+        resource_id: str | None = None,
+    ) -> list[Message]:
+        """See :meth:`MessageManager.save_messages`."""
+        return _messages(self.using).save_messages(
+            messages, create_thread=create_thread, resource_id=resource_id
+        )
+
+    def update_messages(self, changes: Sequence[Mapping[str, Any]]) -> list[Message]:
+        """See :meth:`MessageManager.update_messages`."""
+        return _messages(self.using).update_messages(changes)
+
+    def delete_messages(
+        self, ids: str | Sequence[str | Mapping[str, Any]], *, resource_id: str | None = None
+    ) -> int:
+        """See :meth:`MessageManager.delete_messages`."""
+        return _messages(self.using).delete_messages(ids, resource_id=resource_id)
+
+    def get_messages(self, ids: Sequence[str]) -> list[Message]:
+        """See :meth:`MessageManager.get_messages`."""
+        return _messages(self.using).get_messages(ids)
+
+    def create_thread(
+        self,
+        resource_id: str,
+        *,
+        thread_id: str | None = None,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Thread:
+        """See :meth:`ThreadManager.create_thread`."""
+        return _threads(self.using).create_thread(
+            resource_id,
+            thread_id=thread_id,
+            title=title,
+            metadata=metadata,
+            working_memory=self.config().working_memory,
+        )
+
+    def get_thread(self, thread_id: str, *, resource_id: str | None = None) -> Thread | None:
+        """See :meth:`ThreadManager.get_thread`."""
+        return _threads(self.using).get_thread(thread_id, resource_id=resource_id)
+
+    def list_threads(
+        self,
+        *,
+        resource_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        order_by: Mapping[str, str] | None = None,
+        page: int = 0,
+        per_page: int | Literal[False] = 100,
+    ) -> ThreadPage:
+        """See :meth:`ThreadManager.list_threads`."""
+        return _threads(self.using).list_threads(
+            resource_id=resource_id, metadata=metadata, order_by=order_by, page=page, per_page=per_page
+        )
+
+    def update_thread(
+        self, thread_id: str, *, title: str | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> Thread:
+        """See :meth:`ThreadManager.update_thread`."""
+        return _threads(self.using).update_thread(
+            thread_id, title=title, metadata=metadata, working_memory=self.config().working_memory
+        )
+
+    def delete_thread(self, thread_id: str) -> None:
+        """See :meth:`ThreadManager.delete_thread`."""
+        _threads(self.using).delete_thread(thread_id)
+
+    def transfer_thread(self, thread_id: str, resource_id: str) -> Thread:
+        """See :meth:`ThreadManager.transfer_thread`."""
+        return _threads(self.using).transfer_thread(thread_id, resource_id)
+
+    def clone_thread(
+        self,
+        source_thread_id: str,
+        *,
+        new_thread_id: str | None = None,
+        resource_id: str | None = None,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        message_limit: int | None = None,
+        message_ids: Sequence[str] | None = None,
+        start_date: datetime | str | None = None,
+        end_date: datetime | str | None = None,
+    ) -> CloneResult:
+        """See :meth:`ThreadManager.clone_thread`."""
+        return _threads(self.using).clone_thread(
+            source_thread_id,
+            new_thread_id=new_thread_id,
+            resource_id=resource_id,
+            title=title,
+            metadata=metadata,
+            message_limit=message_limit,
+            message_ids=message_ids,
+            start_date=start_date,
+            end_date=end_date,
+        )
+
+    def get_working_memory(
+        self,
+        *,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+        thread_config: Mapping[str, Any] | None = None,
+    ) -> str | None:
+        """See :meth:`WorkingMemoryManager.get_value`."""
+        config = self.config(thread_config).working_memory
+        return _working_memories(self.using).get_value(
+            config=config, thread_id=thread_id, resource_id=resource_id
+        )
+
+    def update_working_memory(
+        self,
+        value: str | Mapping[str, Any],
+        *,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+        thread_config: Mapping[str, Any] | None = None,
+    ) -> str:
+        """See :meth:`WorkingMemoryManager.update_value`."""
+        config = self.config(thread_config).working_memory
+        if not config.enabled:
+            raise WorkingMemoryDisabled(self.agent)
+        return _working_memories(self.using).update_value(
+            value, config=config, thread_id=thread_id, resource_id=resource_id
+        )
+
+    arecall = async_twin(recall)
+    asave_messages = async_twin(save_messages)
+    aupdate_messages = async_twin(update_messages)
+    adelete_messages = async_twin(delete_messages)
+    aget_messages = async_twin(get_messages)
+    acreate_thread = async_twin(create_thread)
+    aget_thread = async_twin(get_thread)
+    alist_threads = async_twin(list_threads)
+    aupdate_thread = async_twin(update_thread)
+    adelete_thread = async_twin(delete_thread)
+    atransfer_thread = async_twin(transfer_thread)
+    aclone_thread = async_twin(clone_thread)
+    aget_working_memory = async_twin(get_working_memory)
+    aupdate_working_memory = async_twin(update_working_memory)
+
+
+# The models are imported by the first call, not with this module: agent code may import it at any time.
+
+
+def _messages(using: str | None) -> MessageManager:
+    from memory.models import Message
+
+    return Message.objects.db_manager(using)
+
+
+def _threads(using: str | None) -> ThreadManager:
+    from memory.models import Thread
+
+    return Thread.objects.db_manager(using)
+
+
+def _working_memories(using: str | None) -> WorkingMemoryManager:
+    from memory.models import WorkingMemory
+
+    return WorkingMemory.objects.db_manager(using)

@@ -1,0 +1,115 @@
+"""Spaces and their embedders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import models
+
+from memory.content.text import chunks
+from memory.db.transactions import release_connection
+from memory.embedders import BaseEmbedder, EmbedResult, embedders
+from memory.exceptions import SemanticRecallNotConfigured
+from memory.querysets import EmbeddingQuerySet, tables
+from memory.schema.embedding import EmbeddingSpace
+
+if TYPE_CHECKING:
+    from memory.schema import Embedding  # noqa: F401 - named by the base class
+
+ACTIVE = EmbeddingSpace.State.ACTIVE
+
+_Base = models.Manager.from_queryset(EmbeddingQuerySet)
+
+
+class EmbeddingManager(_Base["Embedding"]):
+    """`Embedding.objects`."""
+
+
+def active_spaces(using: str) -> list[EmbeddingSpace]:
+    """The spaces in which every message is embedded: one query once all configured ones exist.
+
+    A configured alias that never had a space gets one here, of the embedder's model and dimensions.
+
+    Raises:
+        ImproperlyConfigured: the embedder of an alias without a space cannot be made.
+    """
+    known = list(tables.spaces(using).order_by("pk"))
+    for alias in set(embedders) - {space.alias for space in known}:
+        embedder = embedders[alias]
+        space, _ = tables.spaces(using).get_or_create(
+            alias=alias,
+            state=ACTIVE,
+            defaults={"model": embedder.model, "dimensions": embedder.dimensions},
+        )
+        known.append(space)
+    return [space for space in known if space.state == ACTIVE]
+
+
+def searched_space(alias: str, using: str) -> tuple[EmbeddingSpace | None, BaseEmbedder]:
+    """The active space of an alias and its embedder. 1 query.
+
+    Returns:
+        None for the space when nothing was ever embedded in it.
+
+    Raises:
+        SemanticRecallNotConfigured: no embedder is configured, it cannot be made, or its model or
+            dimensions are not those of the stored vectors.
+    """
+    embedder = usable_embedder(alias)
+    space = tables.spaces(using).filter(alias=alias, state=ACTIVE).first()
+    if space is not None and (problem := mismatch(space, embedder)):
+        raise SemanticRecallNotConfigured(problem)
+    return space, embedder
+
+
+def usable_embedder(alias: str) -> BaseEmbedder:
+    """The embedder of an alias.
+
+    Raises:
+        SemanticRecallNotConfigured: it is not configured, or cannot be made.
+    """
+    try:
+        return embedders[alias]
+    except ImproperlyConfigured as error:
+        raise SemanticRecallNotConfigured(str(error)) from error
+
+
+def mismatch(space: EmbeddingSpace, embedder: BaseEmbedder) -> str | None:
+    """Why the configured embedder cannot work in the stored space, and what to do; None if it can."""
+    if (space.model, space.dimensions) == (embedder.model, embedder.dimensions):
+        return None
+    return (
+        f"The vectors of the embedding space {space.alias!r} were made by {space.model!r} with "
+        f"{space.dimensions} dimensions, but MEMORY['EMBEDDERS'][{space.alias!r}] names {embedder.model!r} "
+        f"with {embedder.dimensions}. Configure the former embedder again, or, to start afresh with the new "
+        f"one, run `manage.py embed_messages --replace {space.alias}`, which embeds every message anew."
+    )
+
+
+def embed_text(embedder: BaseEmbedder, text: str, using: str) -> EmbedResult:
+    """The vectors of a text's chunks, with the connection given back meanwhile.
+
+    Raises:
+        EmbedderError: the embedder failed.
+    """
+    return embed_chunks(embedder, chunks_for(embedder, text), using)
+
+
+def chunks_for(embedder: BaseEmbedder, text: str) -> list[str]:
+    """A text cut to what the embedder reads."""
+    return chunks(text, max_tokens=embedder.max_input_tokens, count_tokens=embedder.count_tokens)
+
+
+def embed_chunks(embedder: BaseEmbedder, texts: Sequence[str], using: str) -> EmbedResult:
+    """The vectors of some chunks; equal ones are sent once.
+
+    Raises:
+        EmbedderError: the embedder failed.
+    """
+    release_connection(using)
+    distinct = list(dict.fromkeys(texts))
+    result = embedder.embed_checked(distinct)
+    vectors = dict(zip(distinct, result.vectors, strict=True))
+    return EmbedResult([vectors[text] for text in texts], result.tokens)

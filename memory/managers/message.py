@@ -1,0 +1,160 @@
+"""`Message.objects`: recall, and the verbs that save."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from django.db import models, router
+
+from memory.asynchronous import async_twin
+from memory.managers.deleting import delete_messages, read_ids
+from memory.managers.recall import Recall
+from memory.managers.saving import Save
+from memory.managers.updating import Update
+from memory.querysets import MessageQuerySet
+from memory.recall import MemoryConfig, RecallRequest, RecallResult
+from memory.validation import Check
+
+if TYPE_CHECKING:
+    from memory.schema import Message
+
+_Base = models.Manager.from_queryset(MessageQuerySet)
+
+
+class MessageManager(_Base["Message"]):
+    """The semantics of messages (contract sections 2 and 3)."""
+
+    def recall(
+        self,
+        thread_id: str,
+        *,
+        resource_id: str | None = None,
+        vector_search_string: str | None = None,
+        per_page: int | Literal[False] | None = None,
+        page: int | None = None,
+        include: Sequence[Mapping[str, Any]] | None = None,
+        filter: Mapping[str, Any] | None = None,
+        order_by: Mapping[str, str] | None = None,
+        thread_config: Mapping[str, Any] | None = None,
+        config: MemoryConfig | None = None,
+    ) -> RecallResult:
+        """Messages of a thread: a page of its history, those named, and those found by meaning.
+
+        Args:
+            thread_id: the thread.
+            resource_id: its owner; given, the thread must belong to it.
+            vector_search_string: what to search, when semantic recall is on.
+            per_page: messages a page; False = all; default `last_messages` of the configuration.
+            page: number of the page, from 0; page 0 of the default order holds the newest messages.
+            include: `{"id", "thread_id"?, "with_previous_messages"?, "with_next_messages"?}` objects.
+            filter: `{"date_range"?: {"start"?, "end"?, "start_exclusive"?, "end_exclusive"?},
+                "metadata"?: {key: scalar}}`, on history and hits.
+            order_by: `{"field": "created_at", "direction": "ASC" | "DESC"}`; default newest first.
+            thread_config: options of this call (contract section 1).
+            config: a configuration that is read already, instead of `thread_config`.
+
+        Returns:
+            The result; at most 3 queries for a page, 6 with a search (see :class:`Recall`).
+
+        Raises:
+            RecallError: bad input; nothing was queried.
+            ThreadNotFound, ThreadNotOwned: `resource_id` was given and the thread is not its.
+            SemanticRecallNotConfigured: a search would run and no embedder is usable.
+            EmbedderError: the embedder failed.
+        """
+        request = RecallRequest.read(
+            thread_id=thread_id,
+            resource_id=resource_id,
+            vector_search_string=vector_search_string,
+            per_page=per_page,
+            page=page,
+            include=include,
+            filter=filter,
+            order_by=order_by,
+            config=config or MemoryConfig.of(("thread_config", thread_config)),
+        )
+        return Recall(request, self.db).run()
+
+    def save_messages(
+        self,
+        messages: Sequence[Mapping[str, Any] | Message],
+        *,
+        create_thread: bool = False,
+        resource_id: str | None = None,
+    ) -> list[Message]:
+        """Save messages in one transaction: all or nothing.
+
+        Args:
+            messages: dicts, in the wire's names or in snake_case: `id`?, `thread_id`, `resource_id`?,
+                `role`, `content`, `created_at`?, `type`?; or unsaved instances.
+            create_thread: make a thread that does not exist, for `resource_id` or the messages' own.
+            resource_id: the owner the threads must have.
+
+        Returns:
+            What is stored, in the order given, each id once. `system` messages and those left without
+            content are absent.
+
+        Raises:
+            RecallError: bad input; nothing was written.
+            ThreadNotFound, ThreadNotOwned: of a named thread.
+            MessageConflict: an id lives under another resource.
+        """
+        return Save(
+            messages, create_thread=create_thread, resource_id=resource_id, using=self._write_db
+        ).run()
+
+    def update_messages(self, changes: Sequence[Mapping[str, Any]]) -> list[Message]:
+        """Merge changes into stored messages, in one transaction.
+
+        Args:
+            changes: dicts with `id` and any of `role`, `type`, `thread_id`, `content`. Content is merged
+                shallowly, its metadata key by key. Unknown ids are ignored.
+
+        Returns:
+            The changed messages, in the order given.
+
+        Raises:
+            RecallError: bad input; nothing was written.
+            ThreadNotFound, ThreadNotOwned: a message is to move to a thread that does not exist, or to
+                one of another resource.
+        """
+        return Update(changes, using=self._write_db).run()
+
+    def delete_messages(
+        self, ids: str | Sequence[str | Mapping[str, Any]], *, resource_id: str | None = None
+    ) -> int:
+        """Delete messages and their vectors; the `updated_at` of their threads rises.
+
+        Args:
+            ids: one id, or ids and `{"id"}` objects. Unknown ids are ignored.
+            resource_id: only messages of this owner; others are treated as unknown.
+
+        Returns:
+            The number of messages deleted.
+
+        Raises:
+            RecallError: bad input; nothing was deleted.
+        """
+        return delete_messages(ids, resource_id=resource_id, using=self._write_db)
+
+    def get_messages(self, ids: Sequence[str]) -> list[Message]:
+        """The messages of these ids, oldest first; unknown ids are left out. 1 query.
+
+        Raises:
+            RecallError: bad input.
+        """
+        check = Check()
+        uids = read_ids(check, ids)
+        check.finish()
+        return list(self.with_ids(uids).select_related("thread__resource").chronological()) if uids else []
+
+    @property
+    def _write_db(self) -> str:
+        return self._db or router.db_for_write(self.model)
+
+    arecall = async_twin(recall)
+    asave_messages = async_twin(save_messages)
+    aupdate_messages = async_twin(update_messages)
+    adelete_messages = async_twin(delete_messages)
+    aget_messages = async_twin(get_messages)

@@ -1,0 +1,188 @@
+"""One recall: contract section 2, rules 2 to 8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef
+
+from memory.exceptions import ThreadNotFound, ThreadNotOwned
+from memory.managers.embedding import embed_text, searched_space
+from memory.querysets import Hit, Target, tables
+from memory.recall import RecallRequest, RecallResult
+from memory.schema.message import MessageRecall, Source
+
+if TYPE_CHECKING:
+    from memory.querysets import MessageQuerySet
+    from memory.schema import EmbeddingSpace, Message, Resource, Thread
+
+
+class Recall:
+    """Carries out one validated request on one database.
+
+    Queries: 1 for the thread; with a search 2 more (the space, the hits); 1 for includes, hits and all
+    their neighbours; 1 for the page. Their number does not depend on the length of the thread or the
+    number of hits. A first turn, whose thread does not exist, looks up the owner instead: 1 more.
+    """
+
+    def __init__(self, request: RecallRequest, using: str) -> None:
+        self.request = request
+        self.using = using
+        self.thread: Thread | None = None
+        self.resource: Resource | None = None
+        self.space: EmbeddingSpace | None = None
+        self.included = {item.uid for item in request.include}
+        self.hits: dict[str, float] = {}
+        self.usage: dict[str, int] | None = None
+
+    def run(self) -> RecallResult:
+        """The result.
+
+        Raises:
+            ThreadNotFound, ThreadNotOwned: by rule 2.
+            SemanticRecallNotConfigured, EmbedderError: by rule 6.
+        """
+        self._authorize()
+        self._search()
+        near = self._near()
+        page, has_more = self._page(near)
+        messages = {message.pk: message for message in (*near, *page)}
+        on_page = {message.pk for message in page}
+        for message in messages.values():
+            message.recall = self._reason(message, message.pk in on_page)
+        return RecallResult(
+            messages=sorted(
+                messages.values(),
+                key=lambda message: (message.created_at, message.pk),
+                reverse=self.request.descending,
+            ),
+            page=self.request.page,
+            per_page=self.request.per_page,
+            has_more=has_more,
+            usage=self.usage,
+            descending=self.request.descending,
+            count_total=self._count_total,
+            count_pending=self._count_pending,
+        )
+
+    def _authorize(self) -> None:
+        """Rule 2: find the thread and its owner before any early exit."""
+        request = self.request
+        self.thread = (
+            tables.threads(self.using).filter(uid=request.thread_uid).select_related("resource").first()
+        )
+        if self.thread is not None:
+            self.resource = self.thread.resource
+            if request.resource_uid not in (None, self.resource.uid):
+                raise ThreadNotOwned(request.thread_uid)
+        elif request.resource_uid is not None:
+            if not self._is_first_turn():
+                raise ThreadNotFound(request.thread_uid)
+            self.resource = tables.resources(self.using).filter(uid=request.resource_uid).first()
+
+    def _is_first_turn(self) -> bool:
+        """A search of the owner's other threads may name a thread that does not exist yet."""
+        semantic = self.request.config.semantic_recall
+        return self.request.search is not None and semantic is not None and semantic.scope == "resource"
+
+    @property
+    def _scope(self) -> Resource | Thread | None:
+        """Where the search looks."""
+        semantic = self.request.config.semantic_recall
+        return self.thread if semantic and semantic.scope == "thread" else self.resource
+
+    def _search(self) -> None:
+        """Rule 6: fill `hits` with message id -> similarity."""
+        semantic, search = self.request.config.semantic_recall, self.request.search
+        if search is None or semantic is None:
+            return
+        self.space, embedder = searched_space(semantic.index_name, self.using)
+        if self.space is None or self._scope is None:
+            return
+        embedded = embed_text(embedder, search, self.using)
+        self.usage = None if embedded.tokens is None else {"tokens": embedded.tokens}
+        hits: Iterable[Hit] = (
+            tables.embeddings(self.using)
+            .in_space(self.space)
+            .in_scope(self._scope)
+            .of_messages_matching(self.request.filter)
+            .nearest(embedded.vectors, top_k=semantic.top_k, threshold=semantic.threshold)
+        )
+        self.hits = dict(hits)
+
+    def _near(self) -> list[Message]:
+        """Includes and hits with their neighbours (rules 5 and 6)."""
+        semantic = self.request.config.semantic_recall
+        targets = [
+            Target(item.uid, item.before, item.after, item.thread_uid) for item in self.request.include
+        ]
+        if semantic is not None:
+            targets += [Target(uid, semantic.before, semantic.after) for uid in self.hits]
+        if not targets or self.resource is None:
+            return []
+        near = list(tables.messages(self.using).with_context(self.resource, targets).select_related("thread"))
+        for message in near:
+            message.thread.resource = self.resource
+        return near
+
+    def _page(self, near: list[Message]) -> tuple[list[Message], bool]:
+        """Rule 3, and `has_more`.
+
+        `has_more` asks for a matching message beyond the page that is not among the near ones. One row
+        more than there are near ones in this thread settles that without a second query or a count.
+        """
+        matching, per_page = self._matching(), self.request.per_page
+        if matching is None:
+            return [], False
+        descending = self.request.descending
+        matching = matching.newest_first() if descending else matching.chronological()
+        if per_page is False:
+            rows = list(matching)
+            page, beyond = rows, rows[:0]
+        else:
+            known = {message.pk for message in near if message.thread_id == self._thread_pk}
+            offset = self.request.page * per_page
+            rows = list(matching[offset : offset + per_page + len(known) + 1])
+            page, beyond = rows[:per_page], [row for row in rows[per_page:] if row.pk not in known]
+        for message in page:
+            if self.thread is not None:
+                message.thread = self.thread
+        return page, bool(beyond)
+
+    @property
+    def _thread_pk(self) -> int | None:
+        return self.thread.pk if self.thread else None
+
+    def _matching(self) -> MessageQuerySet | None:
+        """The history that is read, before paging; None where none is."""
+        if self.thread is None or (self.request.per_page is not False and self.request.per_page == 0):
+            return None
+        return tables.messages(self.using).in_thread(self.thread).matching(self.request.filter)
+
+    def _reason(self, message: Message, on_page: bool) -> MessageRecall:
+        sources: set[Source] = {"history"} if on_page else set()
+        if message.uid in self.included:
+            sources.add("include")
+        similarity = self.hits.get(message.uid)
+        if similarity is not None:
+            sources.add("semantic")
+        return MessageRecall(frozenset(sources or {"context"}), similarity)
+
+    def _count_total(self) -> int:
+        matching = self._matching()
+        return 0 if matching is None else matching.count()
+
+    def _count_pending(self) -> int:
+        """Messages in the searched scope that have a text and no vector in the searched space."""
+        if self.request.search is None or self._scope is None:
+            return 0
+        messages = tables.messages(self.using).exclude(text="")
+        if self._scope is self.thread:
+            messages = messages.filter(thread=self._thread_pk)
+        else:
+            messages = messages.filter(thread__resource=self.resource)
+        vectors = tables.embeddings(self.using).filter(
+            message=OuterRef("pk"), space=self.space.pk if self.space else None
+        )
+        return messages.filter(~Exists(vectors)).count()

@@ -1,0 +1,60 @@
+"""Owners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db import models, router
+from django.utils import timezone
+
+from memory.asynchronous import async_twin
+from memory.content.json import clean_metadata
+from memory.db.transactions import write_transaction
+from memory.querysets import tables
+from memory.validation import Check, after
+
+if TYPE_CHECKING:
+    from memory.schema import Resource
+
+
+class ResourceManager(models.Manager["Resource"]):
+    """`Resource.objects`."""
+
+    def ensure(self, resource_id: str) -> Resource:
+        """The resource of this id, made if it does not exist. 1 query, 2 to make it.
+
+        Raises:
+            RecallError: `resource_id` is no id.
+        """
+        check = Check()
+        check.identifier(resource_id, "resource_id")
+        check.finish()
+        return ensure_resource(resource_id, self._db or router.db_for_write(self.model))
+
+    def update_resource(self, resource_id: str, *, metadata: Mapping[str, Any]) -> Resource:
+        """Merge `metadata` into the resource's, key by key; the resource is made if it does not exist.
+
+        Raises:
+            RecallError: bad input.
+        """
+        check = Check()
+        check.identifier(resource_id, "resource_id")
+        changes = clean_metadata(check, metadata, "metadata") or {}
+        check.finish()
+        using = self._db or router.db_for_write(self.model)
+        with write_transaction(using, self.model._meta.db_table):
+            ensure_resource(resource_id, using)
+            resource = self.using(using).select_for_update(no_key=True).get(uid=resource_id)
+            resource.metadata = {**resource.metadata, **changes}
+            resource.updated_at = after(timezone.now(), resource.updated_at)
+            resource.save(using=using, update_fields=["metadata", "updated_at"])
+        return resource
+
+    aensure = async_twin(ensure)
+    aupdate_resource = async_twin(update_resource)
+
+
+def ensure_resource(uid: str, using: str) -> Resource:
+    """The resource of a valid id, made if it does not exist."""
+    return tables.resources(using).get_or_create(uid=uid)[0]

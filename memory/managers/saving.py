@@ -1,0 +1,172 @@
+"""Storing messages (contract section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, models
+from django.utils import timezone
+
+from memory.content.incoming import IncomingMessage, read_messages
+from memory.db.transactions import write_transaction
+from memory.exceptions import MessageConflict, ThreadNotFound, ThreadNotOwned
+from memory.managers.opening import open_thread
+from memory.managers.touching import lock_threads, touch
+from memory.querysets import tables
+from memory.signals import messages_stored
+from memory.validation import Check, after
+
+if TYPE_CHECKING:
+    from memory.schema import Message, Thread
+
+UPDATED = ["thread", "role", "type", "body", "metadata", "text"]
+BATCH = 500
+
+
+class Save:
+    """One call of `save_messages`, in one transaction.
+
+    Rows are locked in the order threads (by primary key), then messages, here and everywhere else: two
+    writers never wait for each other.
+    """
+
+    def __init__(
+        self,
+        messages: Sequence[Mapping[str, Any] | Message],
+        *,
+        create_thread: bool,
+        resource_id: str | None,
+        using: str,
+    ) -> None:
+        check = Check()
+        self.resource_uid = None if resource_id is None else check.identifier(resource_id, "resource_id")
+        values = [_as_given(message) for message in messages] if _is_list(messages) else messages
+        self.incoming = read_messages(check, values)
+        check.finish()
+        self.create_thread = create_thread
+        self.using = using
+        self.model = tables.messages(using).model
+        self.threads: dict[str, Thread] = {}
+
+    def run(self) -> list[Message]:
+        """Store the messages and answer them in order.
+
+        Raises:
+            ThreadNotFound, ThreadNotOwned, MessageConflict: nothing was written.
+        """
+        if not self.incoming:
+            return []
+        try:
+            return self._store()
+        except IntegrityError:
+            # Another transaction took one of the new ids meanwhile: this time its row is seen.
+            return self._store()
+
+    def _store(self) -> list[Message]:
+        with write_transaction(self.using, self.model._meta.db_table):
+            uids = [message.uid for message in self.incoming]
+            stored = tables.messages(self.using).with_ids(uids)
+            sources = dict(stored.values_list("uid", "thread_id"))
+            self._lock_threads(set(sources.values()))
+            existing = self._existing(uids) if sources else {}
+            self._check_owners(existing)
+            return self._write(existing)
+
+    def _lock_threads(self, sources: set[int]) -> None:
+        """Lock the threads that are named and those that messages leave; make missing ones if asked to."""
+        named = {message.thread_uid for message in self.incoming}
+        locked = lock_threads(self.using, uids=named, keys=sources)
+        self.threads = {thread.uid: thread for thread in locked}
+        for message in self.incoming:
+            if message.thread_uid not in self.threads:
+                self.threads[message.thread_uid] = self._missing_thread(message)
+
+    def _missing_thread(self, message: IncomingMessage) -> Thread:
+        owner = message.resource_uid or self.resource_uid
+        if not self.create_thread or owner is None:
+            raise ThreadNotFound(message.thread_uid)
+        return open_thread(owner, message.thread_uid, {}, using=self.using)
+
+    def _existing(self, uids: list[str]) -> dict[str, Message]:
+        rows = (
+            tables.messages(self.using)
+            .with_ids(uids)
+            .select_related("thread__resource")
+            .select_for_update(of=("self",), no_key=True)
+            .order_by("pk")
+        )
+        return {row.uid: row for row in rows}
+
+    def _check_owners(self, existing: dict[str, Message]) -> None:
+        """The owners that were named, then the ids that are taken."""
+        for message in self.incoming:
+            owner = self.threads[message.thread_uid].resource.uid
+            if {message.resource_uid, self.resource_uid} - {None, owner}:
+                raise ThreadNotOwned(message.thread_uid)
+        for message in self.incoming:
+            row = existing.get(message.uid)
+            thread = self.threads[message.thread_uid]
+            if row is not None and row.thread.resource_id != thread.resource_id:
+                raise MessageConflict
+
+    def _write(self, existing: dict[str, Message]) -> list[Message]:
+        now: datetime | None = None
+        result: list[Message] = []
+        left: set[int] = set()
+        for message in self.incoming:
+            row = existing.get(message.uid)
+            thread = self.threads[message.thread_uid]
+            if row is None:
+                created_at = message.created_at
+                if created_at is None:
+                    created_at = now = after(timezone.now(), now)
+                row = self.model(uid=message.uid, created_at=created_at)
+            elif row.redacted_at is not None:
+                # A redacted message stays redacted: clients send history again.
+                result.append(row)
+                continue
+            elif row.thread_id != thread.pk:
+                left.add(row.thread_id)
+            row.thread, row.role, row.type = thread, message.role, message.type
+            row.metadata = {}
+            row.set_content(message.content)
+            result.append(row)
+        new = [row for row in result if row.pk is None]
+        changed = [row for row in result if row.pk is not None and row.redacted_at is None]
+        store_rows(new, changed, self.using)
+        touch(self.using, {row.thread for row in (*new, *changed)}, gained=(*new, *changed), lost=left)
+        return result
+
+
+def store_rows(new: Sequence[Message], changed: Sequence[Message], using: str) -> None:
+    """Insert and update rows that are prepared already, and tell the outbox."""
+    model = tables.messages(using).model
+    # Django's own queryset: this app's would prepare the rows and send the signal a second time.
+    rows: models.QuerySet[Message] = models.QuerySet(model, using=using)
+    if new:
+        rows.bulk_create(new)
+    if changed:
+        rows.bulk_update(changed, UPDATED, batch_size=BATCH)
+    if new or changed:
+        messages_stored.send(sender=model, messages=[*new, *changed], created=not changed, using=using)
+
+
+def _is_list(values: Iterable[Any]) -> bool:
+    return isinstance(values, list | tuple)
+
+
+def _as_given(message: Any) -> Any:
+    """An unsaved instance as the dict that says the same."""
+    if not isinstance(message, models.Model):
+        return message
+    instance: Any = message
+    return {
+        "id": instance.uid,
+        "thread_id": instance.thread.uid,
+        "role": instance.role,
+        "type": instance.type or None,
+        "content": instance.content,
+        "created_at": instance.created_at,
+    }

@@ -1,0 +1,251 @@
+"""`Thread.objects`: the verbs of threads (contract section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from django.db import models, router
+from django.utils import timezone
+
+from memory.asynchronous import async_twin
+from memory.content.json import clean_metadata
+from memory.db.transactions import write_transaction
+from memory.exceptions import ThreadNotFound
+from memory.managers.cloning import Clone
+from memory.managers.deleting import delete_rows
+from memory.managers.opening import change_thread, open_thread, store_note, take_working_memory
+from memory.managers.resource import ensure_resource
+from memory.managers.touching import lock_threads
+from memory.querysets import ThreadQuerySet, tables
+from memory.recall import CloneResult, ThreadPage, WorkingMemoryConfig
+from memory.recall.listing import ThreadListing
+from memory.validation import Check, after
+
+if TYPE_CHECKING:
+    from memory.schema import Thread
+
+_Base = models.Manager.from_queryset(ThreadQuerySet)
+
+
+class ThreadManager(_Base["Thread"]):
+    """The semantics of threads."""
+
+    def create_thread(
+        self,
+        resource_id: str,
+        *,
+        thread_id: str | None = None,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        working_memory: WorkingMemoryConfig | None = None,
+    ) -> Thread:
+        """A new thread; or, if the owner has it already, that thread with what is given updated.
+
+        Args:
+            resource_id: the owner, made if it does not exist.
+            thread_id: id of the thread; default a UUIDv7.
+            title, metadata: None = not given. On an existing thread metadata is merged.
+            working_memory: where it is on, a string at `metadata["workingMemory"]` becomes a version of
+                the working memory and is not kept in metadata.
+
+        Raises:
+            RecallError: bad input; nothing was written.
+            ThreadConflict: the id is taken by another owner.
+        """
+        check = Check()
+        uid = None if thread_id is None else check.identifier(thread_id, "thread_id")
+        check.identifier(resource_id, "resource_id")
+        changes = _read_changes(check, title, metadata)
+        check.finish()
+        using = self._write_db
+        with write_transaction(using, self.model._meta.db_table):
+            return open_thread(resource_id, uid, changes, working_memory=working_memory, using=using)
+
+    def get_thread(self, thread_id: str, *, resource_id: str | None = None) -> Thread | None:
+        """The thread, with its resource; None if it does not exist or is not of `resource_id`. 1 query.
+
+        Raises:
+            RecallError: bad input.
+        """
+        check = Check()
+        condition = {"uid": check.identifier(thread_id, "thread_id")}
+        if resource_id is not None:
+            condition["resource__uid"] = check.identifier(resource_id, "resource_id")
+        check.finish()
+        return self.filter(**condition).select_related("resource").first()
+
+    def list_threads(
+        self,
+        *,
+        resource_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        order_by: Mapping[str, str] | None = None,
+        page: int = 0,
+        per_page: int | Literal[False] = 100,
+    ) -> ThreadPage:
+        """Threads of one resource, or of all. 2 queries.
+
+        Args:
+            resource_id: only this owner's.
+            metadata: keys and scalars that the metadata must hold, in type and value.
+            order_by: `{"field": "created_at" | "updated_at", "direction": "ASC" | "DESC"}`; default
+                newest first.
+            page: number of the page, from 0.
+            per_page: threads a page; False = all.
+
+        Raises:
+            RecallError: bad input.
+        """
+        listing = ThreadListing.read(
+            resource_id=resource_id, metadata=metadata, order_by=order_by, page=page, per_page=per_page
+        )
+        threads = self.matching(listing.metadata).select_related("resource")
+        if listing.resource_uid is not None:
+            threads = threads.filter(resource__uid=listing.resource_uid)
+        total = threads.count()
+        threads = threads.order_by(*listing.ordering)
+        offset, end = listing.bounds(total)
+        return ThreadPage(
+            threads=list(threads[offset:end]),
+            total=total,
+            page=listing.page,
+            per_page=listing.per_page,
+            has_more=end < total,
+        )
+
+    def update_thread(
+        self,
+        thread_id: str,
+        *,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        working_memory: WorkingMemoryConfig | None = None,
+    ) -> Thread:
+        """The thread with a new title, or with metadata merged key by key.
+
+        Raises:
+            RecallError: bad input; nothing was written.
+            ThreadNotFound: there is no such thread.
+        """
+        check = Check()
+        uid = check.identifier(thread_id, "thread_id")
+        changes = _read_changes(check, title, metadata)
+        check.finish()
+        using = self._write_db
+        with write_transaction(using, self.model._meta.db_table):
+            thread = self._locked(uid or "")
+            note = take_working_memory(changes, working_memory)
+            change_thread(thread, changes, using)
+            store_note(thread, note, working_memory, using)
+        return thread
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Delete a thread with its messages, vectors and working memory; the resource's stays.
+
+        An unknown id is no error. The number of queries does not depend on the number of messages.
+
+        Raises:
+            RecallError: bad input.
+        """
+        check = Check()
+        uid = check.identifier(thread_id, "thread_id")
+        check.finish()
+        using = self._write_db
+        with write_transaction(using, self.model._meta.db_table):
+            for thread in lock_threads(using, uids=[uid or ""]):
+                delete_rows(tables.messages(using).in_thread(thread))
+                thread.delete(using=using)
+
+    def transfer_thread(self, thread_id: str, resource_id: str) -> Thread:
+        """Give a thread and its messages to another resource, made if it does not exist.
+
+        Raises:
+            RecallError: bad input; nothing was written.
+            ThreadNotFound: there is no such thread.
+        """
+        check = Check()
+        uid = check.identifier(thread_id, "thread_id")
+        check.identifier(resource_id, "resource_id")
+        check.finish()
+        using = self._write_db
+        with write_transaction(using, self.model._meta.db_table):
+            thread = self._locked(uid or "")
+            if thread.resource.uid != resource_id:
+                thread.resource = ensure_resource(resource_id, using)
+                thread.updated_at = after(timezone.now(), thread.updated_at)
+                self.using(using).filter(pk=thread.pk).update(
+                    resource=thread.resource, updated_at=thread.updated_at
+                )
+        return thread
+
+    def clone_thread(
+        self,
+        source_thread_id: str,
+        *,
+        new_thread_id: str | None = None,
+        resource_id: str | None = None,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        message_limit: int | None = None,
+        message_ids: Sequence[str] | None = None,
+        start_date: datetime | str | None = None,
+        end_date: datetime | str | None = None,
+    ) -> CloneResult:
+        """Copy a thread with its messages, vectors and working memory, in one transaction.
+
+        Args:
+            source_thread_id: the thread to copy.
+            new_thread_id: id of the copy; default a UUIDv7.
+            resource_id: owner of the copy; default that of the source.
+            title: default "Clone of <title>", empty for an untitled source.
+            metadata: of the copy, beside `clone` with `sourceThreadId`, `clonedAt` and `lastMessageId`.
+            message_limit: the newest so many; None or 0 = all.
+            message_ids, start_date, end_date: only these, dates inclusive; they combine by AND.
+
+        Raises:
+            RecallError: bad input; nothing was written.
+            ThreadNotFound: there is no such source.
+            ThreadConflict: the new id is taken.
+        """
+        return Clone(
+            source_thread_id,
+            new_thread_id=new_thread_id,
+            resource_id=resource_id,
+            title=title,
+            metadata=metadata,
+            message_limit=message_limit,
+            message_ids=message_ids,
+            start_date=start_date,
+            end_date=end_date,
+            using=self._write_db,
+        ).run()
+
+    @property
+    def _write_db(self) -> str:
+        return self._db or router.db_for_write(self.model)
+
+    def _locked(self, uid: str) -> Thread:
+        threads = lock_threads(self._write_db, uids=[uid])
+        if not threads:
+            raise ThreadNotFound(uid)
+        return threads[0]
+
+    acreate_thread = async_twin(create_thread)
+    aget_thread = async_twin(get_thread)
+    alist_threads = async_twin(list_threads)
+    aupdate_thread = async_twin(update_thread)
+    adelete_thread = async_twin(delete_thread)
+    atransfer_thread = async_twin(transfer_thread)
+    aclone_thread = async_twin(clone_thread)
+
+
+def _read_changes(check: Check, title: Any, metadata: Any) -> dict[str, Any]:
+    """What is given of title and metadata."""
+    changes: dict[str, Any] = {}
+    if title is not None:
+        changes["title"] = check.text(title, "title")
+    if metadata is not None:
+        changes["metadata"] = clean_metadata(check, metadata, "metadata")
+    return changes

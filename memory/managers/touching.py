@@ -1,0 +1,63 @@
+"""What every write does to the threads it touches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
+
+from memory.db.expressions import IsOneOf
+from memory.querysets import tables
+from memory.validation import after
+
+if TYPE_CHECKING:
+    from memory.schema import Message, Thread
+
+
+def lock_threads(using: str, *, uids: Iterable[str] = (), keys: Iterable[int] = ()) -> list[Thread]:
+    """Threads by their ids or primary keys, with their resources, locked for this transaction. 1 query."""
+    condition = Q(IsOneOf("uid", list(uids)))
+    if keys := list(keys):
+        condition |= Q(IsOneOf("pk", keys))
+    return list(tables.threads(using).filter(condition).locked())
+
+
+def touch(
+    using: str,
+    threads: Collection[Thread],
+    *,
+    gained: Sequence[Message] = (),
+    lost: Collection[int] = (),
+) -> None:
+    """Let `updated_at` rise and `last_message_at` follow.
+
+    Args:
+        using: database alias.
+        threads: locked threads that changed.
+        gained: messages that are new in their threads, or may have become the newest.
+        lost: primary keys of threads that messages have left; their newest message is looked up.
+
+    Queries: 1, and 2 more where messages have left.
+    """
+    model = tables.threads(using).model
+    now = timezone.now()
+    by_key = {thread.pk: thread for thread in threads}
+    for message in gained:
+        thread = by_key[message.thread_id]
+        if thread.last_message_at is None or thread.last_message_at < message.created_at:
+            thread.last_message_at = message.created_at
+    if lost:
+        for thread in tables.threads(using).filter(IsOneOf("pk", list(lost))):
+            by_key.setdefault(thread.pk, thread)
+    for thread in by_key.values():
+        thread.updated_at = after(now, thread.updated_at)
+    rows: QuerySet[Thread] = QuerySet(model, using=using)
+    if by_key:
+        rows.bulk_update(by_key.values(), ["updated_at", "last_message_at"], batch_size=500)
+    if lost:
+        newest = tables.messages(using).filter(thread=OuterRef("pk")).newest_first()
+        rows.filter(IsOneOf("pk", list(lost))).update(
+            last_message_at=Subquery(newest.values("created_at")[:1])
+        )

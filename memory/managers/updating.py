@@ -1,0 +1,87 @@
+"""Changing stored messages (contract section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memory.content.incoming import IncomingChange, read_changes
+from memory.content.merge import merge_content
+from memory.content.normalise import Content
+from memory.db.transactions import write_transaction
+from memory.exceptions import ThreadNotFound, ThreadNotOwned
+from memory.managers.saving import store_rows
+from memory.managers.touching import lock_threads, touch
+from memory.querysets import tables
+from memory.validation import Check
+
+if TYPE_CHECKING:
+    from memory.schema import Message, Thread
+
+
+class Update:
+    """One call of `update_messages`, in one transaction."""
+
+    def __init__(self, changes: Sequence[Mapping[str, Any]], *, using: str) -> None:
+        check = Check()
+        self.changes = [change for change in read_changes(check, changes) if not change.is_empty]
+        check.finish()
+        self.using = using
+
+    def run(self) -> list[Message]:
+        """The changed messages, in the order of the changes; unknown ids are left out."""
+        if not self.changes:
+            return []
+        manager = tables.messages(self.using)
+        with write_transaction(self.using, manager.model._meta.db_table):
+            stored = manager.with_ids([change.uid for change in self.changes])
+            sources = set(stored.values_list("thread_id", flat=True))
+            named = {change.thread_uid for change in self.changes if change.thread_uid is not None}
+            threads = {thread.uid: thread for thread in lock_threads(self.using, uids=named, keys=sources)}
+            by_key = {thread.pk: thread for thread in threads.values()}
+            rows = {
+                row.uid: row
+                for row in stored.select_related("thread__resource")
+                .select_for_update(of=("self",), no_key=True)
+                .order_by("pk")
+            }
+            left: set[int] = set()
+            changed: dict[str, Message] = {}
+            for change in self.changes:
+                row = rows.get(change.uid)
+                if row is None:
+                    continue
+                row.thread = by_key.get(row.thread_id, row.thread)
+                _check_owner(change, row, threads)
+                changed[row.uid] = row
+                if row.redacted_at is None:
+                    if change.thread_uid is not None and row.thread.uid != change.thread_uid:
+                        left.add(row.thread_id)
+                        row.thread = threads[change.thread_uid]
+                    _apply(change, row)
+            written = [row for row in changed.values() if row.redacted_at is None]
+            store_rows([], written, self.using)
+            touch(self.using, {row.thread for row in written}, gained=written, lost=left)
+            return list(changed.values())
+
+
+def _check_owner(change: IncomingChange, row: Message, threads: Mapping[str, Thread]) -> None:
+    """A message stays with its resource, wherever it moves."""
+    if change.thread_uid is not None:
+        target = threads.get(change.thread_uid)
+        if target is None:
+            raise ThreadNotFound(change.thread_uid)
+        if target.resource_id != row.thread.resource_id:
+            raise ThreadNotOwned(change.thread_uid)
+    if change.resource_uid not in (None, row.thread.resource.uid):
+        raise ThreadNotOwned(row.thread.uid)
+
+
+def _apply(change: IncomingChange, row: Message) -> None:
+    if change.role is not None:
+        row.role = change.role
+    if change.type is not None:
+        row.type = change.type
+    if change.content is not None:
+        stored = Content(row.body, row.metadata)
+        row.set_content(merge_content(stored, change.content, dict.fromkeys(change.named)))

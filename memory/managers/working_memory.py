@@ -1,0 +1,147 @@
+"""Working memory: read, replaced, merged; every version is kept (contract section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db import models, router
+from django.utils import timezone
+
+from memory.asynchronous import async_twin
+from memory.content.json import clean_json
+from memory.content.merge import merge_working_memory
+from memory.db.transactions import write_transaction
+from memory.exceptions import ThreadNotFound, ThreadNotOwned, WorkingMemoryDisabled
+from memory.managers.resource import ensure_resource
+from memory.querysets import tables
+from memory.validation import Check, after
+
+if TYPE_CHECKING:
+    from memory.recall import WorkingMemoryConfig
+    from memory.schema import Resource, Thread, WorkingMemory  # noqa: F401 - named by the base class
+
+
+class WorkingMemoryManager(models.Manager["WorkingMemory"]):
+    """`WorkingMemory.objects`. Which row is meant follows from the configuration's scope."""
+
+    def get_value(
+        self, *, config: WorkingMemoryConfig, thread_id: str | None = None, resource_id: str | None = None
+    ) -> str | None:
+        """The present text; None where working memory is off or empty. At most 2 queries.
+
+        Raises:
+            RecallError: the id that the scope needs is missing or no id.
+            ThreadNotOwned: the thread is not of `resource_id`.
+        """
+        _check_ids(config, thread_id, resource_id)
+        if not config.enabled:
+            return None
+        _owned_thread(thread_id, resource_id, self.db)
+        owner = {"resource__uid": resource_id} if config.scope == "resource" else {"thread__uid": thread_id}
+        return self.filter(**owner).values_list("value", flat=True).first() or None
+
+    def update_value(
+        self,
+        value: str | Mapping[str, Any],
+        *,
+        config: WorkingMemoryConfig,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+    ) -> str:
+        """Replace the text, or, given a mapping in schema mode, merge it; the new text.
+
+        Args:
+            value: a string replaces. A mapping merges deeply: None deletes a key, lists replace.
+            config: scope and form.
+            thread_id, resource_id: the one that the scope needs; a resource is made if it does not exist.
+
+        Raises:
+            RecallError: bad input; nothing was written.
+            ThreadNotFound: thread scope, and there is no such thread.
+            ThreadNotOwned: the thread is not of `resource_id`.
+            WorkingMemoryDisabled: working memory is off.
+        """
+        change = _read_change(value, config)
+        _check_ids(config, thread_id, resource_id)
+        if not config.enabled:
+            raise WorkingMemoryDisabled
+        using = self._db or router.db_for_write(self.model)
+        with write_transaction(using, self.model._meta.db_table):
+            thread = _owned_thread(thread_id, resource_id, using)
+            if config.scope == "resource":
+                return store_value(ensure_resource(resource_id or "", using), change, using)
+            if thread is None:
+                raise ThreadNotFound(thread_id or "")
+            return store_value(thread, change, using)
+
+    aget_value = async_twin(get_value)
+    aupdate_value = async_twin(update_value)
+
+
+def store_value(owner: Resource | Thread, change: Callable[[str], str], using: str) -> str:
+    """Apply `change` to the present text of an owner under a lock, and keep the result as a version.
+
+    Updates are serialised: none is lost. A text that does not change makes no version.
+    """
+    rows = tables.working_memories(using)
+    with write_transaction(using, rows.model._meta.db_table):
+        rows.get_or_create(**_owned_by(owner))
+        memory = rows.select_for_update(no_key=True).get(**_owned_by(owner))
+        value = change(memory.value)
+        if value != memory.value:
+            versions = tables.versions(using).filter(working_memory=memory.pk)
+            latest = versions.aggregate(number=models.Max("number"))["number"] or 0
+            memory.value = value
+            memory.updated_at = after(timezone.now(), memory.updated_at)
+            memory.save(using=using, update_fields=["value", "updated_at"])
+            tables.versions(using).create(
+                working_memory_id=memory.pk, number=latest + 1, value=value, created_at=memory.updated_at
+            )
+        return value
+
+
+def copy_value(source: Resource | Thread, target: Resource | Thread, using: str) -> None:
+    """The present text of `source` for `target`, where that has none."""
+    rows = tables.working_memories(using).filter(**_owned_by(source))
+    value = rows.values_list("value", flat=True).first()
+    if value:
+        store_value(target, lambda present: present or value, using)
+
+
+def _owned_thread(thread_id: str | None, resource_id: str | None, using: str) -> Thread | None:
+    """The thread, if it is named and exists; it must be of the resource, if that is named."""
+    if thread_id is None:
+        return None
+    thread = tables.threads(using).filter(uid=thread_id).select_related("resource").first()
+    if thread is not None and resource_id not in (None, thread.resource.uid):
+        raise ThreadNotOwned(thread_id)
+    return thread
+
+
+def _owned_by(owner: Resource | Thread) -> dict[str, Any]:
+    return {owner._meta.model_name or "": owner}
+
+
+def _check_ids(config: WorkingMemoryConfig, thread_id: Any, resource_id: Any) -> None:
+    check = Check()
+    for name, value in (("thread_id", thread_id), ("resource_id", resource_id)):
+        if value is not None:
+            check.identifier(value, name)
+        elif name == f"{config.scope}_id" and config.enabled:
+            check.fail(name, f"is required: the working memory has the scope {config.scope!r}")
+    check.finish()
+
+
+def _read_change(value: Any, config: WorkingMemoryConfig) -> Callable[[str], str]:
+    """What is to happen to the present text."""
+    check = Check()
+    if isinstance(value, Mapping):
+        if config.schema is None:
+            check.fail("value", "must be a string: only working memory with a schema merges objects")
+        update = clean_json(check, value, "value")
+        check.finish()
+        return lambda present: merge_working_memory(present, update)
+    text = check.text(value, "value")
+    check.finish()
+    return lambda _: text or ""

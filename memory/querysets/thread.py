@@ -1,0 +1,43 @@
+"""Questions about threads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+
+from memory.db.expressions import MetadataMatches
+from memory.signals import threads_transferred
+
+if TYPE_CHECKING:
+    from memory.recall.filters import Scalar
+    from memory.schema import Resource, Thread  # noqa: F401 - named by the base class
+
+
+class ThreadQuerySet(models.QuerySet["Thread"]):
+    """A queryset of threads."""
+
+    def for_resource(self, resource: Resource) -> ThreadQuerySet:
+        return self.filter(resource=resource.pk)
+
+    def matching(self, metadata: Mapping[str, Scalar]) -> ThreadQuerySet:
+        """Threads whose metadata holds every entry, in type and value."""
+        return self.filter(MetadataMatches("metadata", metadata)) if metadata else self.all()
+
+    def locked(self) -> ThreadQuerySet:
+        """With their resources, locked against other writers until the transaction ends.
+
+        In the order of the primary keys, so that two writers never wait for each other; the lock lets
+        foreign keys to the thread be checked meanwhile.
+        """
+        return self.select_related("resource").select_for_update(of=("self",), no_key=True).order_by("pk")
+
+    def update(self, **kwargs: Any) -> int:
+        """Django's, with the vectors following when the threads go to another resource."""
+        if not {"resource", "resource_id"} & set(kwargs):
+            return super().update(**kwargs)
+        keys = list(self.order_by().values_list("pk", flat=True))
+        changed = super().update(**kwargs)
+        threads_transferred.send(sender=self.model, threads=keys, using=self.db)
+        return changed

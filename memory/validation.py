@@ -1,0 +1,206 @@
+"""Checks of input from outside, shared by recalling and saving.
+
+A :class:`Check` gathers everything that is wrong, each with the path the caller wrote, and raises one
+:class:`~memory.exceptions.RecallError` at the end. Option names are known in snake_case and in the
+camelCase of the wire (contract section 7).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from memory.conf import memory_settings
+from memory.exceptions import Issue, RecallError
+
+MAX_ID_LENGTH = 512
+MAX_INTEGER = 2**63 - 1
+# One day inside the calendar, so that every stored date can be shown in every time zone.
+MIN_DATE = datetime(1, 1, 2, tzinfo=UTC)
+MAX_DATE = datetime(9999, 12, 30, 23, 59, 59, 999_999, tzinfo=UTC)
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_PLAIN_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+class Given(NamedTuple):
+    """A value with the path under which the caller gave it."""
+
+    value: Any
+    path: str
+
+
+def clean_text(text: str) -> str:
+    """`text` with U+0000 and lone surrogates as U+FFFD, which neither database can store (section 3)."""
+    if not _UNSTORABLE.search(text):
+        return text
+    paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return paired.replace("\x00", "\ufffd")
+
+
+def camel_case(name: str) -> str:
+    """`with_next_messages` as the wire writes it: `withNextMessages`."""
+    head, *tail = name.split("_")
+    return head + "".join(word.capitalize() for word in tail)
+
+
+class Check:
+    """Collects issues; every method answers the value as it is to be used, or None with an issue noted."""
+
+    def __init__(self) -> None:
+        self.issues: list[Issue] = []
+
+    def fail(self, path: str, message: str) -> None:
+        """Note one issue."""
+        self.issues.append(Issue(path, message))
+
+    def finish(self) -> None:
+        """Raise :class:`RecallError` if anything was wrong."""
+        if self.issues:
+            raise RecallError(self.issues)
+
+    def mapping(
+        self, value: Any, path: str, names: Iterable[str], *, strict: bool = True
+    ) -> dict[str, Given]:
+        """The entries of a mapping under their snake_case names.
+
+        Args:
+            value: the mapping as it was given.
+            path: where it was given; "" for the top level.
+            names: the snake_case names that are known.
+            strict: unknown names are issues; else they are ignored.
+        """
+        if not isinstance(value, Mapping):
+            self.fail(path, f"must be an object, not {_kind(value)}")
+            return {}
+        spellings = {spelling: name for name in names for spelling in (name, camel_case(name))}
+        found: dict[str, Given] = {}
+        for key, entry in value.items():
+            entry_path = f"{path}.{key}" if path else str(key)
+            name = spellings.get(key) if isinstance(key, str) else None
+            if name is None:
+                if strict:
+                    self.fail(entry_path, _unknown(str(key), spellings))
+            elif name in found:
+                self.fail(entry_path, f"is given twice, as {found[name].path} too")
+            else:
+                found[name] = Given(entry, entry_path)
+        return found
+
+    def sequence(self, value: Any, path: str, *, maximum: int) -> list[Given]:
+        """The elements of a list or tuple, with their paths."""
+        if not isinstance(value, list | tuple):
+            self.fail(path, f"must be a list, not {_kind(value)}")
+            return []
+        if len(value) > maximum:
+            self.fail(path, f"must have at most {maximum:,} elements, not {len(value):,}")
+            return []
+        return [Given(element, f"{path}[{index}]") for index, element in enumerate(value)]
+
+    def identifier(self, value: Any, path: str) -> str | None:
+        """An id (contract section 1): 1 to 512 characters, not blank, no U+0000 or lone surrogate."""
+        if not isinstance(value, str):
+            self.fail(path, f"must be a string, not {_kind(value)}")
+        elif not value.strip():
+            self.fail(path, "must not be blank")
+        elif len(value) > MAX_ID_LENGTH:
+            self.fail(path, f"must have at most {MAX_ID_LENGTH} characters, not {len(value):,}")
+        elif _UNSTORABLE.search(value):
+            self.fail(path, "must not contain U+0000 or a lone surrogate")
+        else:
+            return value
+        return None
+
+    def text(self, value: Any, path: str) -> str | None:
+        """A text within the limit, with what cannot be stored replaced."""
+        if not isinstance(value, str):
+            self.fail(path, f"must be a string, not {_kind(value)}")
+        elif len(value) > memory_settings.MAX_TEXT:
+            self.fail(path, f"must have at most {memory_settings.MAX_TEXT:,} characters, not {len(value):,}")
+        else:
+            return clean_text(value)
+        return None
+
+    def boolean(self, value: Any, path: str) -> bool | None:
+        if isinstance(value, bool):
+            return value
+        self.fail(path, f"must be true or false, not {_kind(value)}")
+        return None
+
+    def integer(
+        self, value: Any, path: str, *, minimum: int = 0, maximum: int = MAX_INTEGER, or_false: bool = False
+    ) -> int | None:
+        """A whole number (`True` and "5" are none); False passes where `or_false`."""
+        if or_false and value is False:
+            return value
+        allowed = f"an integer from {minimum}" + (f" to {maximum:,}" if maximum < MAX_INTEGER else "")
+        allowed += " or false" if or_false else ""
+        if not isinstance(value, int) or isinstance(value, bool):
+            self.fail(path, f"must be {allowed}, not {_kind(value)}")
+        elif not minimum <= value <= maximum:
+            self.fail(path, f"must be {allowed}, not {_brief(value)}")
+        else:
+            return value
+        return None
+
+    def choice(self, value: Any, path: str, allowed: Iterable[str]) -> str | None:
+        allowed = tuple(allowed)
+        if isinstance(value, str) and value in allowed:
+            return value
+        given = repr(value) if isinstance(value, str) and len(value) <= 40 else _kind(value)
+        self.fail(path, f"must be one of {', '.join(map(repr, allowed))}, not {given}")
+        return None
+
+    def date(self, value: Any, path: str) -> datetime | None:
+        """An aware datetime, or ISO 8601 text with an offset, `Z`, or a plain date (UTC midnight)."""
+        if isinstance(value, str):
+            try:
+                parsed = datetime.fromisoformat(value)
+            except ValueError:
+                self.fail(path, "must be an ISO 8601 date with an offset, such as 2026-01-31T09:00:00Z")
+                return None
+            if _PLAIN_DATE.fullmatch(value):
+                parsed = parsed.replace(tzinfo=UTC)
+        elif isinstance(value, datetime):
+            parsed = value
+        else:
+            self.fail(path, f"must be an aware datetime or an ISO 8601 string, not {_kind(value)}")
+            return None
+        if parsed.utcoffset() is None:
+            self.fail(path, "has no time zone: give an aware datetime, or a string ending in Z or an offset")
+            return None
+        # Aware datetimes compare by their place in UTC, also where that has no datetime of its own.
+        if not MIN_DATE <= parsed <= MAX_DATE:
+            self.fail(path, "must lie between 0001-01-02 and 9999-12-30 in UTC")
+            return None
+        return parsed.astimezone(UTC)
+
+
+def after(moment: datetime, previous: datetime | None) -> datetime:
+    """`moment`, or the first microsecond after `previous` if that is later."""
+    if previous is None or moment > previous:
+        return moment
+    return previous + timedelta(microseconds=1)
+
+
+def _kind(value: Any) -> str:
+    """What a wrong value is, without showing what it holds."""
+    names = {type(None): "null", bool: str(value).lower(), str: "a string", dict: "an object", list: "a list"}
+    if type(value) in names:
+        return names[type(value)]
+    return f"the number {_brief(value)}" if isinstance(value, int | float) else type(value).__name__
+
+
+def _brief(number: int | float) -> str:
+    return str(number) if isinstance(number, float) or abs(number) < 10**20 else "a number of over 20 digits"
+
+
+def _unknown(key: str, spellings: Iterable[str]) -> str:
+    spellings = list(spellings)
+    close = difflib.get_close_matches(key, spellings, n=1)
+    if close:
+        return f"is unknown; did you mean {close[0]!r}?"
+    return f"is unknown; allowed are {', '.join(sorted({s for s in spellings if s.islower()}))}"
