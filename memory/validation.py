@@ -17,7 +17,8 @@ from memory.conf import memory_settings
 from memory.exceptions import Issue, RecallError
 
 MAX_ID_LENGTH = 512
-MAX_INTEGER = 2**63 - 1
+# What a database counts with, and room to add to it.
+MAX_INTEGER = 2**62
 # One day inside the calendar, so that every stored date can be shown in every time zone.
 MIN_DATE = datetime(1, 1, 2, tzinfo=UTC)
 MAX_DATE = datetime(9999, 12, 30, 23, 59, 59, 999_999, tzinfo=UTC)

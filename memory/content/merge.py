@@ -25,8 +25,8 @@ def merge_content(stored: Content, update: Content, given: Mapping[str, Any]) ->
     body = {**stored.body, **named}
     if "parts" in named and "content" not in named and isinstance(body.get("content"), str):
         body["content"] = parts_text(body["parts"])
-    elif "content" in named and "parts" not in named:
-        body["parts"] = _with_text(body["parts"], body["content"] or "")
+    elif isinstance(named.get("content"), str) and "parts" not in named:
+        body["parts"] = _with_text(body["parts"], body["content"])
     if "metadata" in update.body:
         body["metadata"] = {}
     return Content(body, {**stored.metadata, **update.metadata})

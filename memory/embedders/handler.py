@@ -31,19 +31,18 @@ class EmbedderHandler(Handler):
     safe to share. Iteration and `in` go by the configured aliases and make nothing.
     """
 
-    settings_name = SETTING
     exception_class = SemanticRecallNotConfigured
 
-    def __init__(self, settings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        super().__init__(settings)
+    def __init__(self) -> None:
+        super().__init__()
         # In place of the parent's one set of instances for each thread.
         self._connections: Any = SimpleNamespace()
         # Re-entrant: an embedder may wrap the one of another alias.
         self._making = threading.RLock()
 
     def configure_settings(self, settings: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The given entries, else those of `MEMORY["EMBEDDERS"]`."""
-        return dict(memory_settings.EMBEDDERS if settings is None else settings)
+        """The entries of `MEMORY["EMBEDDERS"]` as they are now; :meth:`reset` lets them be read again."""
+        return dict(memory_settings.EMBEDDERS)
 
     def __getitem__(self, alias: str) -> BaseEmbedder:
         """The embedder of `alias`.
@@ -53,7 +52,7 @@ class EmbedderHandler(Handler):
             ImproperlyConfigured: its entry names no usable class, or options that the class refuses.
         """
         if alias not in self:
-            raise SemanticRecallNotConfigured(self._unknown(alias))
+            raise self.exception_class(self._unknown(alias))
         with self._making:
             return super().__getitem__(alias)
 
@@ -89,8 +88,8 @@ class EmbedderHandler(Handler):
         try:
             backend = import_string(path)
         except (ImportError, TypeError, ValueError) as error:  # the latter two for paths such as ".Name"
-            package = getattr(error, "name", None)
-            foreign = isinstance(package, str) and not f"{path}.".startswith(f"{package}.")
+            package = error.name if isinstance(error, ModuleNotFoundError) else None
+            foreign = package is not None and not path.startswith(f"{package}.")
             todo = f"Install the package {package!r}." if foreign else EXAMPLE
             raise ImproperlyConfigured(f"{where} = {path!r} cannot be imported: {error}. {todo}") from error
         if not isinstance(backend, type) or not issubclass(backend, BaseEmbedder):

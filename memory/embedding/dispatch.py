@@ -19,8 +19,11 @@ class WakeUp:
     def __init__(self, using: str) -> None:
         self.using = using
         self.messages: set[int] = set()
+        # Django's test tools call what waits for the commit and leave it in the list.
+        self.is_spent = False
 
     def __call__(self) -> None:
+        self.is_spent = True
         try:
             embed_messages(self.using, self.messages)
         except Exception:
@@ -34,8 +37,8 @@ def wake(using: str, messages: Iterable[int]) -> None:
         return
     # A wake-up that is found here shares the fate of this write: a savepoint that is rolled back takes the
     # wake-ups registered inside along.
-    registered = (entry[1] for entry in connections[using].run_on_commit)
-    wake_up = next((function for function in registered if isinstance(function, WakeUp)), None)
+    registered = (function for _, function, *_ in connections[using].run_on_commit)
+    wake_up = next((entry for entry in registered if isinstance(entry, WakeUp) and not entry.is_spent), None)
     if wake_up is None:
         wake_up = WakeUp(using)
         transaction.on_commit(wake_up, using=using)

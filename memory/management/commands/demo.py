@@ -148,7 +148,7 @@ def _list(console: Console, result: RecallResult) -> None:
     table.add_column(justify="right", width=6)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
-    table.add_column()
+    table.add_column(overflow="fold")
     for message in result.chronological():
         recall = message.recall
         similarity = "" if recall.similarity is None else f"{recall.similarity:.2f}"

@@ -1,0 +1,70 @@
+"""System checks: stable ids, and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core import checks
+from pytest_django import Settings
+
+from memory.models import EmbeddingSpace
+
+
+def ids(**options: Any) -> list[str]:
+    return [message.id or "" for message in checks.run_checks(**options) if "memory." in (message.id or "")]
+
+
+@pytest.mark.smoke
+def test_the_bundled_settings_are_clean() -> None:
+    assert ids() == []
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected", "told"),
+    [
+        ([], "memory.E001", "must be a dict"),
+        ({"AGENT": {}}, "memory.E001", "AGENTS"),
+        ({"MAX_TEXT": "1"}, "memory.E002", "MAX_TEXT"),
+        ({"MAX_TOP_K": True}, "memory.E002", "MAX_TOP_K"),
+        ({"MAX_PARTS": 0}, "memory.E002", "MAX_PARTS"),
+        ({"EMBED": "later"}, "memory.E002", "'inline' or 'command'"),
+        ({"AGENTS": []}, "memory.E002", "AGENTS"),
+        ({"EMBEDDERS": {"default": None}}, "memory.E002", "EMBEDDERS"),
+        ({"AGENTS": {"a": {"last_message": 3}}}, "memory.E003", "did you mean 'last_messages'"),
+        ({"AGENTS": {"a": {"semantic_recall": {"top_k": 0}}}}, "memory.E003", "top_k"),
+        ({"AGENTS": {"a": {"semantic_recall": True}}}, "memory.E004", "no embedder 'default'"),
+        ({"EMBEDDERS": {"default": {"BACKEND": "no.such.Thing"}}}, "memory.E004", "no.such.Thing"),
+        (
+            {
+                "EMBEDDERS": {
+                    "default": {"BACKEND": "memory.embedders.OpenAIEmbedder", "OPTIONS": {"modl": 1}}
+                }
+            },
+            "memory.E004",
+            "modl",
+        ),
+    ],
+)
+def test_wrong_settings(settings: Settings, memory: Any, expected: str, told: str) -> None:
+    settings.MEMORY = memory
+    found = [message for message in checks.run_checks() if message.id == expected]
+    assert any(told in f"{message.msg} {message.hint}" for message in found)
+
+
+def test_sqlite_without_a_write_ahead_log(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    from django.db import connection
+
+    if connection.vendor != "sqlite":
+        pytest.skip("SQLite's options")
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", {})
+    assert ids() == ["memory.W001"]
+
+
+@pytest.mark.django_db
+def test_vectors_of_another_model() -> None:
+    EmbeddingSpace.objects.create(alias="default", model="hash-64", dimensions=64)
+    assert ids(databases=["default"]) == []
+    EmbeddingSpace.objects.update(dimensions=32)
+    assert ids(databases=["default"]) == ["memory.E005"]
+    assert ids() == []

@@ -1,0 +1,44 @@
+"""`manage.py demo`: the main job for a newcomer, twice."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from pytest_django import Settings
+
+from memory.models import Embedding, EmbeddingJob, Message, Resource, Thread
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def run() -> str:
+    call_command("demo", stdout=(out := StringIO()))
+    return out.getvalue()
+
+
+def test_the_demo_shows_what_it_promises(settings: Settings) -> None:
+    settings.MEMORY = {"EMBEDDERS": {"default": {"BACKEND": "memory.embedders.LocalEmbedder"}}}
+    first = run()
+    counts = [model.objects.count() for model in (Resource, Thread, Message, Embedding)]
+    owners, threads, messages, vectors = counts
+    assert owners == 3
+    assert threads >= 15
+    assert messages >= 300
+    assert vectors >= messages - 30  # some messages hold nothing but a tool call
+    assert EmbeddingJob.objects.count() == 0
+    assert "Another message was expected" not in first
+    for heading in ("newest page", "typed metadata", "date range", "with its neighbours"):
+        assert heading in first
+    for language in ("English", "Korean", "Chinese"):
+        assert f"{language}, inside a thread" in first
+        assert f"{language}, across the owner's threads" in first
+    assert "\x1b" not in first
+    assert "createsuperuser" in first
+
+    dates = dict(Message.objects.values_list("uid", "created_at"))
+    second = run()
+    assert [model.objects.count() for model in (Resource, Thread, Message, Embedding)] == counts
+    assert dict(Message.objects.values_list("uid", "created_at")) == dates
+    assert second == first
