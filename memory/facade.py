@@ -143,8 +143,8 @@ class Memory:
         resource_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         order_by: Mapping[str, str] | None = None,
-        page: int = 0,
-        per_page: int | Literal[False] = 100,
+        page: int | None = None,
+        per_page: int | Literal[False] | None = None,
     ) -> ThreadPage:
         """See :meth:`ThreadManager.list_threads`."""
         return _threads(self.using).list_threads(

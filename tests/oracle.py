@@ -17,7 +17,7 @@ from tests.scenarios import UNDEFINED, Call, Scenario
 ERROR: Final = "an error"
 # Similarities are rounded to 6 decimals, and float32 sums may differ by 2e-6 (section 2, rule 6).
 SIMILARITY: Final = 2.5e-6
-# The recordings shorten longer texts to this many characters, followed by the length.
+# The recordings show so much of texts of over 200 characters, and of objects with more keys than this.
 SHOWN, LONG = 60, 200
 PAGE_KEYS = ("ids", "total", "page", "perPage", "hasMore")
 VECTOR_KEYS = ("message_id", "thread_id", "resource_id", "role")
@@ -58,11 +58,20 @@ def recorded_answer(call: Call) -> Any:
     return result
 
 
-def agrees(answer: Any, right: Any) -> bool:
-    """Equality, with the tolerance that similarities have."""
-    if isinstance(answer, dict) and isinstance(right, dict) and "hits" in right:
-        right = right | {"hits": pytest.approx(right["hits"], rel=0, abs=SIMILARITY)}
-    return bool(answer == right)
+def difference(right: Any, answer: Any) -> tuple[Any, Any] | None:
+    """What is not the same, of both sides; None when they agree within the tolerance of similarities."""
+    if not (isinstance(right, dict) and isinstance(answer, dict)):
+        return None if right == answer else (right, answer)
+    differing = [key for key in {**right, **answer} if not _same(key, right.get(key), answer.get(key))]
+    if not differing and right.keys() == answer.keys():
+        return None
+    return {key: right.get(key) for key in differing}, {key: answer.get(key) for key in differing}
+
+
+def _same(key: str, right: Any, value: Any) -> bool:
+    if key == "hits":
+        right = pytest.approx(right, rel=0, abs=SIMILARITY)
+    return bool(right == value)
 
 
 class Runner:
@@ -104,13 +113,13 @@ class Runner:
 
     def _recall(self, call: Call) -> dict[str, Any]:
         result = self.memory.recall(**_keywords(call.args))
-        return _page(result, result.chronological(), full=call.full)
+        return _page(result, chronological=True, full=call.full)
 
     def _list_messages(self, call: Call) -> dict[str, Any]:
         """The page of a store: oldest first and 40 a page unless asked otherwise, in the asked order."""
         order = {"direction": "ASC"} | call.args.get("orderBy", {})
         result = self.memory.recall(**_keywords({"perPage": 40, **call.args, "orderBy": order}))
-        return _page(result, result.messages, full=call.full)
+        return _page(result, chronological=False, full=call.full)
 
     def _list_threads(self, call: Call) -> dict[str, Any]:
         page = self.memory.list_threads(**_keywords(call.args))
@@ -158,7 +167,9 @@ class Runner:
 
     def _working_memory(self, call: Call) -> str | None:
         given = dict(call.args)
-        return self.memory.get_working_memory(**_keywords({"threadConfig": given.pop("memoryConfig"), **given}))
+        return self.memory.get_working_memory(
+            **_keywords({"threadConfig": given.pop("memoryConfig"), **given})
+        )
 
     def _touched(self, call: Call) -> dict[str, bool]:
         """Whether `updated_at` is another one than the scenario began with."""
@@ -178,17 +189,19 @@ class Runner:
 
 
 def shortened(value: Any) -> Any:
-    """`value` with its long texts as the recordings show them."""
+    """`value` with long texts and large objects as the recordings show them."""
     if isinstance(value, str):
         return value if len(value) <= LONG else f"{value[:SHOWN]}…<{len(value)} chars>"
     if isinstance(value, list):
         return [shortened(element) for element in value]
     if isinstance(value, dict):
-        return {key: shortened(entry) for key, entry in value.items()}
+        rest = {"…": f"{len(value)} keys"} if len(value) > SHOWN else {}
+        return {key: shortened(value[key]) for key in sorted(value)[:SHOWN]} | rest
     return value
 
 
-def _page(result: RecallResult, messages: list[Message], *, full: bool) -> dict[str, Any]:
+def _page(result: RecallResult, *, chronological: bool, full: bool) -> dict[str, Any]:
+    messages = result.chronological() if chronological else result.messages
     rows = [message.as_dict() for message in messages] if full else []
     return {
         "ids": [message.uid for message in messages],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from tests.oracle import ERROR
+from tests.oracle import ERROR, shortened
 
 
 class Ruling(NamedTuple):
@@ -16,16 +16,17 @@ class Ruling(NamedTuple):
 
 
 def page(
-    *ids: str,
+    ids: str = "",
+    *,
     total: int = 0,
     per_page: int = 0,
     tokens: int | None = None,
     hits: Mapping[str, float] | None = None,
     **rest: Any,
 ) -> dict[str, Any]:
-    """The answer of a recall: page 0, with nothing beyond it."""
+    """The answer of a recall: page 0, with nothing beyond it; `ids` are separated by spaces."""
     return {
-        "ids": list(ids),
+        "ids": ids.split(),
         "total": total,
         "page": 0,
         "perPage": per_page,
@@ -44,8 +45,12 @@ def message(uid: str, minute: int, text: str, *, role: str = "user") -> dict[str
         "threadId": "t1",
         "resourceId": "r1",
         "createdAt": f"2026-01-01T00:{minute:02}:00.000Z",
-        "content": {"format": 2, "parts": [{"type": "text", "text": text}]},
+        "content": {"format": 2, "parts": [{"type": "text", "text": shortened(text)}]},
     }
+
+
+def words(prefix: str, count: int) -> str:
+    return " ".join(f"{prefix}{number}" for number in range(count))
 
 
 def vector(uid: str, thread: str = "t1", role: str = "user") -> tuple[str, str, str, str]:
@@ -76,7 +81,7 @@ RULINGS: dict[tuple[str, str], Ruling] = {
     ("e04-scope", "resource, no resourceId"): Ruling(
         "2.6: the scope is the thread's owner when resource_id is not given",
         page(
-            "m01", "m02", "m03", "n01", "n02",
+            "m01 m02 m03 n01 n02",
             tokens=6,
             hits={"m01": 0.534523, "n01": 0.471405, "m02": 0.400892},
         ),
@@ -91,19 +96,22 @@ RULINGS: dict[tuple[str, str], Ruling] = {
     ("g07-long", "#4"): Ruling(
         AS_IT_CAME,
         page(
-            "k1", "k10", "k20", "k40", "k100",
+            "k1 k10 k20 k40 k100",
             total=5,
             per_page=20,
             messages=[
-                message("k1", 1, "abcdefg " * 7 + "abcd…<1008 chars>"),
-                message("k10", 2, " ".join(f"v{n}" for n in range(17)) + "…"),
+                message("k1", 1, "abcdefg " * 126),
+                message("k10", 2, words("v", 2000)),
+                message("k20", 3, words("w", 4000)),
+                message("k40", 4, "z" * 40_000),
+                message("k100", 5, "한국어 메시지 " * 12_500),
             ],
         ),
     ),
     ("g09-working-memory-tags", "#0"): Ruling(
         AS_IT_CAME,
         page(
-            "a", "b", "d", "e",
+            "a b d e",
             total=4,
             per_page=20,
             messages=[

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from tests.oracle import Runner, agrees, recorded_answer, settings_for
+from tests.oracle import Runner, difference, recorded_answer, settings_for
 from tests.rulings import RULINGS
 from tests.scenarios import FOLDER, NAMES, load
 
@@ -42,10 +42,10 @@ def test_scenario(name: str, on_commit: OnCommit) -> None:
             right = ruling.right if ruling else recorded_answer(call)
             with on_commit():
                 answer = runner.answer(call)
-            if not agrees(answer, right):
+            if found := difference(right, answer):
                 rule = ruling.rule if ruling else "as recorded"
                 differences.append(f"{call.name}, {call.method} ({rule})")
-                differences.append(f"  right: {right!r:.2000}\n  got:   {answer!r:.2000}")
+                differences.append("  right: {!r:.2000}\n  got:   {!r:.2000}".format(*found))
     assert not differences, "\n".join([name, *differences])
 
 
@@ -54,4 +54,4 @@ def test_no_ruling_is_stale(name: str, call_name: str) -> None:
     """A ruling names a recorded call whose answer really contradicts the contract."""
     recorded = {call.name: recorded_answer(call) for call in load(name).calls}
     assert call_name in recorded
-    assert not agrees(recorded[call_name], RULINGS[name, call_name].right)
+    assert difference(recorded[call_name], RULINGS[name, call_name].right)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from memory.exceptions import EmbedderError
 
-Vector: TypeAlias = Sequence[float] | npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    from memory.db.fields import Vector
 
 
 class MissingPackage(ImproperlyConfigured):

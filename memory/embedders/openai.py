@@ -13,11 +13,13 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from memory.embedders.base import BaseEmbedder, EmbedResult, Vector, require_package, require_whole
+from memory.embedders.base import BaseEmbedder, EmbedResult, require_package, require_whole
 from memory.exceptions import EmbedderError
 
 if TYPE_CHECKING:
     from openai import OpenAI
+
+    from memory.db.fields import Vector
 
 # Length of the vectors where a request names none.
 NATIVE_DIMENSIONS = {

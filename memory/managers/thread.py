@@ -82,8 +82,8 @@ class ThreadManager(_Base["Thread"]):
         resource_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         order_by: Mapping[str, str] | None = None,
-        page: int = 0,
-        per_page: int | Literal[False] = 100,
+        page: int | None = None,
+        per_page: int | Literal[False] | None = None,
     ) -> ThreadPage:
         """Threads of one resource, or of all. 2 queries.
 
@@ -93,7 +93,7 @@ class ThreadManager(_Base["Thread"]):
             order_by: `{"field": "created_at" | "updated_at", "direction": "ASC" | "DESC"}`; default
                 newest first.
             page: number of the page, from 0.
-            per_page: threads a page; False = all.
+            per_page: threads a page; False = all; default 100.
 
         Raises:
             RecallError: bad input.

@@ -10,6 +10,7 @@ from memory.recall.request import DIRECTIONS
 from memory.validation import MAX_INTEGER, Check, Given, camel_case
 
 FIELDS = ("created_at", "updated_at")
+DEFAULT_PER_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +39,10 @@ class ThreadListing:
         spellings = {spelling: name for name in FIELDS for spelling in (name, camel_case(name))}
         field = check.choice(*given.get("field", Given("created_at", "")), spellings)
         direction = check.choice(*given.get("direction", Given("DESC", "")), DIRECTIONS)
-        page = check.integer(page, "page")
-        per_page = check.integer(per_page, "per_page", or_false=True)
+        page = 0 if page is None else check.integer(page, "page")
+        per_page = (
+            DEFAULT_PER_PAGE if per_page is None else check.integer(per_page, "per_page", or_false=True)
+        )
         if per_page is False and page:
             check.fail("page", "must be 0 when per_page is false: there is one page of everything")
         elif page and per_page and (page + 1) * per_page > MAX_INTEGER:
