@@ -83,11 +83,20 @@ class EmbedderError(ConversationMemoryError):
         retryable: True when the same call may succeed later (time-out, rate limit, server error); False
             when the input or the configuration has to change first.
         retry_after: seconds the service asked to wait, where it said so.
+        refused_input: True when a text itself was refused, so that others may pass without it.
     """
 
-    def __init__(self, message: str, *, retryable: bool = False, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        refused_input: bool = False,
+    ) -> None:
         self.retryable = retryable
         self.retry_after = retry_after
+        self.refused_input = refused_input
         super().__init__(message)
 
 

@@ -36,7 +36,7 @@ class FailingEmbedder(HashEmbedder):
         if type(self).broken:
             raise EmbedderError("The service is down.", retryable=True)
         if POISON in texts:
-            raise EmbedderError("The service refuses a text.")
+            raise EmbedderError("The service refuses a text.", refused_input=True)
         return super().embed(texts)
 
 

@@ -33,6 +33,8 @@ FIXED_DIMENSIONS = {"text-embedding-ada-002"}
 A_DAY = 86_400.0
 
 TRY_LATER = {408, 409, 425, 429}
+# What a server answers to a text it does not take, among other reasons.
+REFUSED_INPUT = {400, 413, 422}
 ADVICE = {
     400: "Check OPTIONS['model'], OPTIONS['dimensions'] and OPTIONS['max_input_tokens'].",
     401: "Check OPTIONS['api_key']; with OPTIONS['base_url'] the key has to stand there too.",
@@ -241,6 +243,7 @@ class OpenAIEmbedder(BaseEmbedder):
                 f"{self.model}: the server answered {status}. {advice}",
                 retryable=retryable,
                 retry_after=_retry_after(error.response.headers) if retryable else None,
+                refused_input=status in REFUSED_INPUT,
             )
         return EmbedderError(f"{self.model}: the request could not be made ({type(error).__name__}).")
 

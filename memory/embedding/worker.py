@@ -138,14 +138,14 @@ def _known_vectors(
 def _call(
     works: Sequence[Work], embedder: BaseEmbedder, using: str
 ) -> Iterator[tuple[Sequence[Work], EmbedderError | None]]:
-    """Embed the texts together; what fails for good is halved, so that one bad text fails alone."""
+    """Embed the texts together; what is refused is halved, so that one bad text fails alone."""
     if not works:
         return
     cut = [chunks_for(embedder, work.message.text) for work in works]
     try:
         result = embed_chunks(embedder, [chunk for chunks in cut for chunk in chunks], using)
     except EmbedderError as error:
-        if error.retryable or len(works) == 1:
+        if not error.refused_input or len(works) == 1:
             yield works, error
             return
         middle = len(works) // 2

@@ -1,31 +1,54 @@
+"""A deterministic embedder for tests: texts that share words have vectors that point the same way."""
+
+from __future__ import annotations
+
 import math
 import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
-from memory.embedders import BaseEmbedder, EmbedResult
+from memory.embedders.base import BaseEmbedder, EmbedResult
+
+
+def words(text: str) -> Iterator[str]:
+    """The runs of letters and numbers (Unicode categories L and N) of the lower-cased text."""
+    for is_word, run in groupby(text.lower(), lambda character: unicodedata.category(character)[0] in "LN"):
+        if is_word:
+            yield "".join(run)
+
+
+def fnv1a(word: str) -> int:
+    """The 32-bit FNV-1a hash of the UTF-8 bytes of `word`."""
+    value = 2_166_136_261
+    for byte in word.encode():
+        value = (value ^ byte) * 16_777_619 % 2**32
+    return value
+
+
+def hash_vector(text: str, dimensions: int) -> list[float]:
+    """Each word counts 1 at the place its hash chooses, -1 where the hash has its highest bit set; then
+    scaled to length 1. A text without words is the zero vector."""
+    counts = [0] * dimensions
+    for word in words(text):
+        value = fnv1a(word)
+        counts[value % dimensions] += 1 if value < 2**31 else -1
+    length = math.sqrt(sum(count * count for count in counts))
+    return [count / length if length else 0.0 for count in counts]
 
 
 class HashEmbedder(BaseEmbedder):
-    def __init__(self, dimensions=64, model=None):
+    """Test double that needs no service; `tokens` is the number of words.
+
+    Attributes:
+        calls: the texts of every call of :meth:`embed`, in order.
+    """
+
+    def __init__(self, *, dimensions: int = 64, model: str | None = None) -> None:
         self.dimensions = dimensions
         self.model = model or f"hash-{dimensions}"
-        self.calls = []
+        self.calls: list[list[str]] = []
 
-    def embed(self, texts):
+    def embed(self, texts: Sequence[str]) -> EmbedResult:
         self.calls.append(list(texts))
-        toks = [self.tokens(t) for t in texts]
-        return EmbedResult([self.vec(t) for t in toks], sum(map(len, toks)))
-
-    def tokens(self, text):
-        return "".join(c if unicodedata.category(c)[0] in "LN" else " " for c in text.lower()).split(" ") and [
-            t for t in "".join(c if unicodedata.category(c)[0] in "LN" else "\n" for c in text.lower()).split("\n") if t
-        ]
-
-    def vec(self, toks):
-        v = [0.0] * self.dimensions
-        for t in toks:
-            h = 0x811C9DC5
-            for b in t.encode():
-                h = ((h ^ b) * 0x01000193) & 0xFFFFFFFF
-            v[h % self.dimensions] += -1 if h >> 31 else 1
-        n = math.sqrt(sum(x * x for x in v))
-        return [x / n for x in v] if n else v
+        vectors = [hash_vector(text, self.dimensions) for text in texts]
+        return EmbedResult(vectors, sum(1 for text in texts for _ in words(text)))
