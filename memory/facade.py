@@ -191,6 +191,7 @@ class Memory:
             message_ids=message_ids,
             start_date=start_date,
             end_date=end_date,
+            working_memory=self.config().working_memory,
         )
 
     def get_working_memory(

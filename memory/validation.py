@@ -19,9 +19,9 @@ from memory.exceptions import Issue, RecallError
 MAX_ID_LENGTH = 512
 # What a database counts with, and room to add to it.
 MAX_INTEGER = 2**62
-# One day inside the calendar, so that every stored date can be shown in every time zone.
-MIN_DATE = datetime(1, 1, 2, tzinfo=UTC)
-MAX_DATE = datetime(9999, 12, 30, 23, 59, 59, 999_999, tzinfo=UTC)
+# Inside the calendar, so that every stored date, and every bound beyond them all, exists in every time zone.
+MIN_DATE, MAX_DATE = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)
+MIN_BOUND, MAX_BOUND = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _PLAIN_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -156,7 +156,18 @@ class Check:
         return None
 
     def date(self, value: Any, path: str) -> datetime | None:
-        """An aware datetime, or ISO 8601 text with an offset, `Z`, or a plain date (UTC midnight)."""
+        """A date to store: see :meth:`bound`, without the ends of the calendar."""
+        moment = self.bound(value, path)
+        if moment is None or MIN_DATE <= moment <= MAX_DATE:
+            return moment
+        self.fail(path, "must lie between 0001-01-03 and 9999-12-29")
+        return None
+
+    def bound(self, value: Any, path: str) -> datetime | None:
+        """An aware datetime, or ISO 8601 text with an offset, `Z`, or a plain date (UTC midnight), in UTC.
+
+        A date at the ends of the calendar becomes one that still lies beyond all stored dates.
+        """
         if isinstance(value, str):
             try:
                 parsed = datetime.fromisoformat(value)
@@ -174,10 +185,10 @@ class Check:
             self.fail(path, "has no time zone: give an aware datetime, or a string ending in Z or an offset")
             return None
         # Aware datetimes compare by their place in UTC, also where that has no datetime of its own.
-        if not MIN_DATE <= parsed <= MAX_DATE:
-            self.fail(path, "must lie between 0001-01-02 and 9999-12-30 in UTC")
+        if not datetime.min.replace(tzinfo=UTC) <= parsed <= datetime.max.replace(tzinfo=UTC):
+            self.fail(path, "has no equivalent in UTC between the years 1 and 9999")
             return None
-        return parsed.astimezone(UTC)
+        return min(max(parsed, MIN_BOUND), MAX_BOUND).astimezone(UTC)
 
 
 def after(moment: datetime, previous: datetime | None) -> datetime:

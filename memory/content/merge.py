@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from memory.content.json import merge_metadata
 from memory.content.normalise import Content
 from memory.content.text import parts_text
 
 
-def merge_content(stored: Content, update: Content, given: Mapping[str, Any]) -> Content:
+def merge_content(stored: Content, update: Content, named: Collection[str], path: str) -> Content:
     """`update` laid over `stored`: shallow for the body, key by key for metadata.
 
     Args:
         stored: what the row holds.
         update: the change, normalised.
-        given: the change as it was given; it tells which keys were named.
+        named: the keys that the change names.
+        path: where the change was given.
 
     Naming only one of `parts` and `content` brings the text of the other along, so that one text is
     stored.
+
+    Raises:
+        RecallError: the metadata together exceed ``MAX_METADATA``.
     """
-    named = {key: value for key, value in update.body.items() if key in given}
-    body = {**stored.body, **named}
-    if "parts" in named and "content" not in named and isinstance(body.get("content"), str):
+    changes = {key: value for key, value in update.body.items() if key in named}
+    body = {**stored.body, **changes}
+    if "parts" in changes and "content" not in changes and isinstance(body.get("content"), str):
         body["content"] = parts_text(body["parts"])
-    elif isinstance(named.get("content"), str) and "parts" not in named:
+    elif isinstance(changes.get("content"), str) and "parts" not in changes:
         body["parts"] = _with_text(body["parts"], body["content"])
     if "metadata" in update.body:
         body["metadata"] = {}
-    return Content(body, {**stored.metadata, **update.metadata})
+    return Content(body, merge_metadata(stored.metadata, update.metadata, f"{path}.metadata"))
 
 
 def _with_text(parts: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:

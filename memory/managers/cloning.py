@@ -14,6 +14,7 @@ from memory.db.transactions import write_transaction
 from memory.exceptions import ThreadConflict, ThreadNotFound
 from memory.ids import uuid7
 from memory.managers.deleting import read_ids
+from memory.managers.opening import store_note, take_working_memory
 from memory.managers.resource import ensure_resource
 from memory.managers.touching import lock_threads
 from memory.managers.working_memory import copy_value
@@ -23,6 +24,7 @@ from memory.signals import messages_stored
 from memory.validation import Check
 
 if TYPE_CHECKING:
+    from memory.recall import WorkingMemoryConfig
     from memory.schema import Message, Resource, Thread
 
 
@@ -41,6 +43,7 @@ class Clone:
         message_ids: Any,
         start_date: Any,
         end_date: Any,
+        working_memory: WorkingMemoryConfig | None,
         using: str,
     ) -> None:
         check = Check()
@@ -53,11 +56,12 @@ class Clone:
         self.message_uids = None if message_ids is None else read_ids(check, message_ids)
         self.filter = MessageFilter(
             date_range=DateRange(
-                start=None if start_date is None else check.date(start_date, "start_date"),
-                end=None if end_date is None else check.date(end_date, "end_date"),
+                start=None if start_date is None else check.bound(start_date, "start_date"),
+                end=None if end_date is None else check.bound(end_date, "end_date"),
             )
         )
         check.finish()
+        self.working_memory = working_memory
         self.using = using
 
     def run(self) -> CloneResult:
@@ -72,7 +76,9 @@ class Clone:
                 raise ThreadNotFound(self.source_uid or "")
             source = sources[0]
             originals = self._originals(source)
+            note = take_working_memory({"metadata": self.metadata}, self.working_memory)
             thread = self._copy_thread(source, originals)
+            store_note(thread, note, self.working_memory, self.using)
             copies = self._copy_messages(originals, thread)
             self._copy_vectors(thread)
             self._copy_working_memory(source, thread)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
+from memory.content.json import merge_metadata
 from memory.exceptions import ThreadConflict
 from memory.managers.resource import ensure_resource
 from memory.managers.touching import lock_threads
@@ -53,7 +54,7 @@ def open_thread(
 def change_thread(thread: Thread, changes: Mapping[str, Any], using: str) -> None:
     """Store changes of a locked thread; metadata is merged."""
     thread.title = changes.get("title", thread.title)
-    thread.metadata = {**thread.metadata, **changes.get("metadata", {})}
+    thread.metadata = merge_metadata(thread.metadata, changes.get("metadata", {}), "metadata")
     thread.updated_at = after(timezone.now(), thread.updated_at)
     thread.save(using=using, update_fields=["title", "metadata", "updated_at"])
 

@@ -9,7 +9,7 @@ from django.db import models, router
 from django.utils import timezone
 
 from memory.asynchronous import async_twin
-from memory.content.json import clean_metadata
+from memory.content.json import clean_metadata, merge_metadata
 from memory.db.transactions import write_transaction
 from memory.querysets import tables
 from memory.validation import Check, after
@@ -46,7 +46,7 @@ class ResourceManager(models.Manager["Resource"]):
         with write_transaction(using, self.model._meta.db_table):
             ensure_resource(resource_id, using)
             resource = self.using(using).select_for_update(no_key=True).get(uid=resource_id)
-            resource.metadata = {**resource.metadata, **changes}
+            resource.metadata = merge_metadata(resource.metadata, changes, "metadata")
             resource.updated_at = after(timezone.now(), resource.updated_at)
             resource.save(using=using, update_fields=["metadata", "updated_at"])
         return resource

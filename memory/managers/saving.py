@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -42,13 +42,28 @@ class Save:
     ) -> None:
         check = Check()
         self.resource_uid = None if resource_id is None else check.identifier(resource_id, "resource_id")
-        values = [_as_given(message) for message in messages] if _is_list(messages) else messages
-        self.incoming = read_messages(check, values)
+        self.model = tables.messages(using).model
+        if isinstance(messages, list | tuple):
+            messages = [self._as_given(message) for message in messages]
+        self.incoming = read_messages(check, messages)
         check.finish()
         self.create_thread = create_thread
         self.using = using
-        self.model = tables.messages(using).model
         self.threads: dict[str, Thread] = {}
+
+    def _as_given(self, message: Any) -> Any:
+        """An unsaved instance as the dict that says the same."""
+        if not isinstance(message, self.model):
+            return message
+        thread = getattr(message, "thread", None)
+        return {
+            "id": message.uid,
+            "thread_id": None if thread is None else thread.uid,
+            "role": message.role,
+            "type": message.type or None,
+            "content": message.content,
+            "created_at": message.created_at,
+        }
 
     def run(self) -> list[Message]:
         """Store the messages and answer them in order.
@@ -151,22 +166,3 @@ def store_rows(new: Sequence[Message], changed: Sequence[Message], using: str) -
         rows.bulk_update(changed, UPDATED, batch_size=BATCH)
     if new or changed:
         messages_stored.send(sender=model, messages=[*new, *changed], created=not changed, using=using)
-
-
-def _is_list(values: Iterable[Any]) -> bool:
-    return isinstance(values, list | tuple)
-
-
-def _as_given(message: Any) -> Any:
-    """An unsaved instance as the dict that says the same."""
-    if not isinstance(message, models.Model):
-        return message
-    instance: Any = message
-    return {
-        "id": instance.uid,
-        "thread_id": instance.thread.uid,
-        "role": instance.role,
-        "type": instance.type or None,
-        "content": instance.content,
-        "created_at": instance.created_at,
-    }

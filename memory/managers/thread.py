@@ -192,6 +192,7 @@ class ThreadManager(_Base["Thread"]):
         message_ids: Sequence[str] | None = None,
         start_date: datetime | str | None = None,
         end_date: datetime | str | None = None,
+        working_memory: WorkingMemoryConfig | None = None,
     ) -> CloneResult:
         """Copy a thread with its messages, vectors and working memory, in one transaction.
 
@@ -203,6 +204,7 @@ class ThreadManager(_Base["Thread"]):
             metadata: of the copy, beside `clone` with `sourceThreadId`, `clonedAt` and `lastMessageId`.
             message_limit: the newest so many; None or 0 = all.
             message_ids, start_date, end_date: only these, dates inclusive; they combine by AND.
+            working_memory: see :meth:`create_thread`.
 
         Raises:
             RecallError: bad input; nothing was written.
@@ -219,6 +221,7 @@ class ThreadManager(_Base["Thread"]):
             message_ids=message_ids,
             start_date=start_date,
             end_date=end_date,
+            working_memory=working_memory,
             using=self._write_db,
         ).run()
 

@@ -84,4 +84,4 @@ def _apply(change: IncomingChange, row: Message) -> None:
         row.type = change.type
     if change.content is not None:
         stored = Content(row.body, row.metadata)
-        row.set_content(merge_content(stored, change.content, dict.fromkeys(change.named)))
+        row.set_content(merge_content(stored, change.content, change.named, f"{change.path}.content"))

@@ -9,10 +9,11 @@ from django.db import models, router
 from django.utils import timezone
 
 from memory.asynchronous import async_twin
+from memory.conf import memory_settings
 from memory.content.json import clean_json
 from memory.content.merge import merge_working_memory
 from memory.db.transactions import write_transaction
-from memory.exceptions import ThreadNotFound, ThreadNotOwned, WorkingMemoryDisabled
+from memory.exceptions import RecallError, ThreadNotFound, ThreadNotOwned, WorkingMemoryDisabled
 from memory.managers.resource import ensure_resource
 from memory.querysets import tables
 from memory.validation import Check, after
@@ -83,12 +84,19 @@ def store_value(owner: Resource | Thread, change: Callable[[str], str], using: s
     """Apply `change` to the present text of an owner under a lock, and keep the result as a version.
 
     Updates are serialised: none is lost. A text that does not change makes no version.
+
+    Raises:
+        RecallError: the result is longer than `MAX_TEXT`.
     """
     rows = tables.working_memories(using)
     with write_transaction(using, rows.model._meta.db_table):
         rows.get_or_create(**_owned_by(owner))
         memory = rows.select_for_update(no_key=True).get(**_owned_by(owner))
         value = change(memory.value)
+        if len(value) > memory_settings.MAX_TEXT:
+            raise RecallError.at(
+                "value", f"must make at most {memory_settings.MAX_TEXT:,} characters, not {len(value):,}"
+            )
         if value != memory.value:
             versions = tables.versions(using).filter(working_memory=memory.pk)
             latest = versions.aggregate(number=models.Max("number"))["number"] or 0

@@ -151,13 +151,13 @@ class MemoryConfig:
             RecallError: naming every option that is wrong.
         """
         check = Check()
-        merged: dict[str, Any] = {}
-        for path, options in layers:
-            if options is not None:
-                cls.read(check, options, path)
-                if isinstance(options, Mapping):
-                    merged = _merge(merged, _snake(options))
+        given = [(path, options) for path, options in layers if options is not None]
+        for path, options in given:
+            cls.read(check, options, path)
         check.finish()
+        merged: dict[str, Any] = {}
+        for _, options in given:
+            merged = _merge(merged, _snake(options))
         config = cls.read(check, merged, "")
         check.finish()
         return cast("Self", config)

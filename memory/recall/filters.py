@@ -31,7 +31,7 @@ class DateRange:
         options: dict[str, Any] = {}
         for name in ("start", "end"):
             if name in given and given[name].value is not None:
-                options[name] = check.date(*given[name])
+                options[name] = check.bound(*given[name])
         for name in ("start_exclusive", "end_exclusive"):
             if name in given and given[name].value is not None:
                 options[name] = check.boolean(*given[name])

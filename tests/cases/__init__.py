@@ -32,7 +32,12 @@ def at(seconds: float) -> datetime:
 
 def message(uid: str, content: Any = None, *, thread: str = "t", role: str = "user", **more: Any) -> Any:
     """A message as callers write it; its text is its id unless `content` says something else."""
-    return {"id": uid, "thread_id": thread, "role": role, "content": uid if content is None else content} | more
+    return {
+        "id": uid,
+        "thread_id": thread,
+        "role": role,
+        "content": uid if content is None else content,
+    } | more
 
 
 def save(*messages: Any, resource: str = "r") -> list[Message]:
