@@ -18,7 +18,7 @@ from memory.conf import SETTING, MemorySettings, memory_settings
 from memory.embedders import embedders
 from memory.exceptions import RecallError, SemanticRecallNotConfigured
 from memory.managers.embedding import mismatch
-from memory.models import EmbeddingSpace, Message
+from memory.models import EmbeddingSpace
 from memory.recall import MemoryConfig
 
 LIMITS = tuple(field.name for field in fields(MemorySettings) if field.name.startswith("MAX_"))
@@ -36,22 +36,23 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> li
 @register(Tags.compatibility)
 def check_sqlite(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """SQLite serves several writers only with a write-ahead log and transactions that begin as writers."""
-    alias = router.db_for_write(Message)
-    connection = connections[alias]
-    if connection.vendor != "sqlite":
-        return []
-    options = connection.settings_dict.get("OPTIONS", {})
-    immediate = str(options.get("transaction_mode", "")).upper() == "IMMEDIATE"
-    if immediate and "wal" in str(options.get("init_command", "")).lower():
-        return []
-    return [
-        Warning(
-            f"The SQLite database {alias!r} is not set up for several writers at once.",
-            hint=f"Set DATABASES[{alias!r}]['OPTIONS'] = {{'transaction_mode': 'IMMEDIATE', 'timeout': 20, "
-            "'init_command': 'PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;'}.",
-            id="memory.W001",
+    problems: list[CheckMessage] = []
+    for alias in _our_databases(connections):
+        if connections[alias].vendor != "sqlite":
+            continue
+        options = connections[alias].settings_dict.get("OPTIONS", {})
+        immediate = str(options.get("transaction_mode", "")).upper() == "IMMEDIATE"
+        if immediate and "wal" in str(options.get("init_command", "")).lower():
+            continue
+        problems.append(
+            Warning(
+                f"The SQLite database {alias!r} is not set up for several writers at once.",
+                hint=f"Set DATABASES[{alias!r}]['OPTIONS'] = {{'transaction_mode': 'IMMEDIATE', "
+                "'timeout': 20, 'init_command': 'PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;'}.",
+                id="memory.W001",
+            )
         )
-    ]
+    return problems
 
 
 @register(Tags.database)
@@ -59,23 +60,36 @@ def check_spaces(
     app_configs: Sequence[AppConfig] | None, databases: Iterable[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
     """The stored vectors are those of the configured embedders."""
-    alias = router.db_for_read(EmbeddingSpace)
-    if alias not in (databases or ()):
-        return []
-    try:
-        spaces = list(EmbeddingSpace.objects.using(alias).filter(state=EmbeddingSpace.State.ACTIVE))
-    except DatabaseError:
-        # Before the first migration there is no table.
-        return []
     problems: list[CheckMessage] = []
-    for space in spaces:
+    for alias in _our_databases(databases or ()):
+        active = EmbeddingSpace.objects.using(alias).filter(state=EmbeddingSpace.State.ACTIVE)
         try:
-            problem = mismatch(space, embedders[space.alias])
-        except (ImproperlyConfigured, SemanticRecallNotConfigured):
+            spaces = list(active)
+        except DatabaseError:
+            # Before the first migration there is no table.
             continue
-        if problem:
-            problems.append(Error(problem, id="memory.E005"))
+        problems += [problem for space in spaces if (problem := _wrong_space(space))]
     return problems
+
+
+def _wrong_space(space: EmbeddingSpace) -> CheckMessage | None:
+    try:
+        problem = mismatch(space, embedders[space.alias])
+    except SemanticRecallNotConfigured:
+        return Warning(
+            f"The embedding space {space.alias!r} holds vectors, but no embedder of this name is configured: "
+            "new messages are not embedded in it.",
+            hint=f"Add it to {SETTING}['EMBEDDERS'], and run `manage.py embed_messages --missing`.",
+            id="memory.W002",
+        )
+    except ImproperlyConfigured:
+        # check_settings tells.
+        return None
+    return Error(problem, id="memory.E005") if problem else None
+
+
+def _our_databases(aliases: Iterable[str]) -> list[str]:
+    return [alias for alias in aliases if router.allow_migrate_model(alias, EmbeddingSpace)]
 
 
 def _unknown_keys(given: Mapping[str, Any]) -> list[CheckMessage]:

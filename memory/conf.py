@@ -1,6 +1,6 @@
 """The ``MEMORY`` setting: one typed object, every default with its reason.
 
-The table in ``docs/settings.md`` is made from the comments of this file.
+``docs/settings.md`` says the same to users; a test holds the two together.
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ class MemorySettings:
     def load(cls) -> MemorySettings:
         """Read ``settings.MEMORY`` as it is now."""
         given = getattr(settings, SETTING, {})
+        if not isinstance(given, Mapping):  # check memory.E001 tells
+            given = {}
         known = {f.name for f in fields(cls)}
         return cls(**{name: value for name, value in given.items() if name in known})
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memory.managers.thread import ThreadManager
     from memory.managers.working_memory import WorkingMemoryManager
     from memory.recall import CloneResult, RecallResult, ThreadPage
+    from memory.recall.config import Layer
     from memory.schema import Message, Thread
 
 
@@ -49,20 +50,21 @@ class Memory:
             RecallError: wrong options.
             ImproperlyConfigured: the agent is unknown or configured wrongly.
         """
+        return MemoryConfig.of(*self._layers(), ("thread_config", thread_config))
+
+    def _layers(self) -> list[Layer]:
+        """What lies below the options of a call."""
         agents = {"default": {}, **memory_settings.AGENTS}
         if self.agent not in agents:
             raise ImproperlyConfigured(
                 f"MEMORY['AGENTS'] has no agent {self.agent!r}. Known are {', '.join(sorted(agents))}."
             )
-        configured = agents[self.agent]
-        path = f"MEMORY['AGENTS'][{self.agent!r}]"
+        configured = (f"MEMORY['AGENTS'][{self.agent!r}]", agents[self.agent])
         try:
-            MemoryConfig.of((path, configured))
+            MemoryConfig.of(configured)
         except RecallError as error:
             raise ImproperlyConfigured(str(error)) from error
-        return MemoryConfig.of(
-            (path, configured), ("options", self.options), ("thread_config", thread_config)
-        )
+        return [configured, ("options", self.options)]
 
     def recall(
         self,
@@ -87,7 +89,8 @@ class Memory:
             include=include,
             filter=filter,
             order_by=order_by,
-            config=self.config(thread_config),
+            thread_config=thread_config,
+            defaults=self._layers(),
         )
 
     def save_messages(

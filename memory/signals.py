@@ -12,6 +12,6 @@ from django.dispatch import Signal
 # Arguments: sender=Message, messages=list of Message, created=True if all are new, using=database alias.
 messages_stored = Signal()
 
-# Threads went to another resource, or messages were moved by a bulk update.
+# Threads went to another resource.
 # Arguments: sender=Thread, threads=list of primary keys, using=database alias.
 threads_transferred = Signal()

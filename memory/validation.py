@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any, NamedTuple
 
 from memory.conf import memory_settings
@@ -42,10 +43,16 @@ def clean_text(text: str) -> str:
     return paired.replace("\x00", "\ufffd")
 
 
+@cache
 def camel_case(name: str) -> str:
     """`with_next_messages` as the wire writes it: `withNextMessages`."""
     head, *tail = name.split("_")
     return head + "".join(word.capitalize() for word in tail)
+
+
+def show_key(key: Any) -> str:
+    """A key of an object in a path: as it is, cut where it is long; of another type, that type."""
+    return key[:128] if isinstance(key, str) else type(key).__name__
 
 
 class Check:
@@ -80,11 +87,11 @@ class Check:
         spellings = {spelling: name for name in names for spelling in (name, camel_case(name))}
         found: dict[str, Given] = {}
         for key, entry in value.items():
-            entry_path = f"{path}.{key}" if path else str(key)
+            entry_path = f"{path}.{show_key(key)}" if path else show_key(key)
             name = spellings.get(key) if isinstance(key, str) else None
             if name is None:
                 if strict:
-                    self.fail(entry_path, _unknown(str(key), spellings))
+                    self.fail(entry_path, _unknown(show_key(key), spellings))
             elif name in found:
                 self.fail(entry_path, f"is given twice, as {found[name].path} too")
             else:
@@ -200,10 +207,12 @@ def after(moment: datetime, previous: datetime | None) -> datetime:
 
 def _kind(value: Any) -> str:
     """What a wrong value is, without showing what it holds."""
-    names = {type(None): "null", bool: str(value).lower(), str: "a string", dict: "an object", list: "a list"}
-    if type(value) in names:
-        return names[type(value)]
-    return f"the number {_brief(value)}" if isinstance(value, int | float) else type(value).__name__
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return f"the number {_brief(value)}"
+    names = {type(None): "null", str: "a string", dict: "an object", list: "a list"}
+    return names.get(type(value), type(value).__name__)
 
 
 def _brief(number: int | float) -> str:

@@ -13,7 +13,8 @@ from memory.content.normalise import Content, normalise_content, normalise_objec
 from memory.ids import uuid7
 from memory.validation import Check, Given
 
-ROLES = ("user", "assistant", "system", "tool", "signal")
+STORED_ROLES = ("user", "assistant", "tool", "signal")
+ROLES = (*STORED_ROLES, "system")
 NAMES = ("id", "uid", "thread_id", "resource_id", "role", "type", "content", "created_at")
 MAX_TYPE_LENGTH = 64
 
@@ -73,12 +74,14 @@ def read_changes(check: Check, values: Sequence[Any]) -> list[IncomingChange]:
     for value, path in check.sequence(values, "changes", maximum=memory_settings.MAX_MESSAGES):
         known = len(check.issues)
         given = check.mapping(value, path, NAMES, strict=False)
+        if len(check.issues) > known:
+            continue
         options: dict[str, Any] = {"path": path, "uid": _read_id(check, given, path, required=True)}
         for name, option in (("thread_id", "thread_uid"), ("resource_id", "resource_uid")):
             if name in given and given[name].value is not None:
                 options[option] = check.identifier(*given[name])
         if "role" in given:
-            options["role"] = check.choice(*given["role"], ROLES)
+            options["role"] = check.choice(*given["role"], STORED_ROLES)
         if "type" in given:
             options["type"] = _read_type(check, given)
         if "content" in given:

@@ -69,16 +69,13 @@ class MetadataMatches(Condition):
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Compiled:
         column, column_params = self.column(compiler)
-        # jsonb compares numbers exactly, which is by value as doubles unless they exceed 64 bit.
-        exact = {key: value for key, value in self.wanted.items() if not _is_wide(value)}
+        exact = {key: value for key, value in self.wanted.items() if not _is_large(value)}
         sql, params = [f"{column} @> %s::jsonb"], [*column_params, json.dumps(exact)]
         for key, value in self.wanted.items():
             if key not in exact:
-                sql.append(
-                    f"CASE WHEN jsonb_typeof({column} -> %s) = 'number' "
-                    f"THEN ({column} ->> %s)::float8 = %s ELSE false END"
-                )
-                params += [*column_params, key, *column_params, key, float(value or 0)]
+                test, test_params = _postgresql_large(f"({column} ->> %s)", [*column_params, key], value)
+                sql.append(f"CASE WHEN jsonb_typeof({column} -> %s) = 'number' THEN {test} ELSE false END")
+                params += [*column_params, key, *test_params]
         return f"({' AND '.join(sql)})", params
 
     def as_sqlite(  # type: ignore[override]
@@ -98,8 +95,8 @@ class MetadataMatches(Condition):
         return f"({' AND '.join(sql)})", params
 
 
-class CosineSimilarity(Func):
-    """1 - cosine distance of a vector column to the nearest of some vectors, rounded to 6 decimals.
+class CosineDistance(Func):
+    """Cosine distance of a vector column to the nearest of some vectors.
 
     PostgreSQL only; elsewhere vectors are compared outside the database.
     """
@@ -112,15 +109,48 @@ class CosineSimilarity(Func):
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Compiled:
         column, column_params = compiler.compile(self.source_expressions[0])
-        distance = f"{column} <=> %s::vector"
-        sql = f"LEAST({', '.join([distance] * len(self.vectors))})"
-        params = [param for vector in self.vectors for param in (*column_params, vector)]
-        return f"round((1 - {sql})::numeric, 6)::float8", params
+        sql = f"LEAST({', '.join([f'{column} <=> %s::vector'] * len(self.vectors))})"
+        return sql, [param for vector in self.vectors for param in (*column_params, vector)]
 
 
-def _is_wide(value: Any) -> bool:
-    """A number beyond 64 bit, where PostgreSQL still knows digits that a double has lost."""
-    return isinstance(value, int | float) and not MIN_BIGINT <= value <= MAX_BIGINT
+class Similarity(Func):
+    """1 - distance, rounded to 6 decimals as numpy rounds, so that the databases agree on ties."""
+
+    template = "(round((1 - %(expressions)s) * 1e6) / 1e6)"
+    output_field = models.FloatField()
+
+
+def _is_large(value: Any) -> bool:
+    """A number beyond those that a double holds as exactly as PostgreSQL's numeric."""
+    return isinstance(value, int | float) and abs(value) >= 2**53
+
+
+def _fits(value: float) -> bool:
+    """Within 64 bit, where numbers compare exactly; beyond, and with those beyond, as doubles."""
+    return MIN_BIGINT <= value <= MAX_BIGINT
+
+
+def _spellings(value: float) -> set[str]:
+    """How JSON may write a number within 64 bit."""
+    found = {json.dumps(value)}
+    if value == int(value):
+        found.add(str(int(value)))
+    if value == float(value):
+        found.add(json.dumps(float(value)))
+    return found | ({"0.0", "-0.0"} if value == 0 else set())
+
+
+def _postgresql_large(number: str, params: list[Any], value: Any) -> Compiled:
+    """Whether the text `number` of a stored number equals a large one."""
+    if not _fits(value):
+        return f"{number}::float8 = %s", [*params, float(value)]
+    # jsonb keeps a double as the decimal that Python wrote for it.
+    spellings = sorted(_spellings(value))
+    sql = (
+        f"({number}::numeric IN ({', '.join(['%s::numeric'] * len(spellings))}) OR ({number}::numeric "
+        f"NOT BETWEEN {MIN_BIGINT} AND {MAX_BIGINT} AND {number}::float8 = %s))"
+    )
+    return sql, [*params, *spellings, *params, *params, float(value)]
 
 
 def _sqlite_test(
@@ -133,21 +163,16 @@ def _sqlite_test(
         return ("true" if value else "false",), "", []
     if isinstance(value, str):
         return ("text",), f"json_extract({column}, %s) = %s", [*column_params, path, value]
-    if _is_wide(value):
-        return (
-            ("integer", "real"),
-            f"json_extract({column}, %s) = %s",
-            [*column_params, path, float(value)],
-        )
-    # Compared as text: SQLite reads some decimals a bit off the nearest double, Python writes each double
-    # in one way only.
-    spellings = {json.dumps(value)}
-    if value == int(value):
-        spellings |= {str(int(value)), json.dumps(float(value))} if float(value) == value else {str(value)}
-    if value == 0:
-        spellings.add("-0.0")
-    return (
-        ("integer", "real"),
-        f"({column} -> %s) IN ({', '.join(['%s'] * len(spellings))})",
-        [*column_params, path, *sorted(spellings)],
-    )
+    stored, text = f"json_extract({column}, %s)", f"({column} -> %s)"
+    at = [*column_params, path]
+    kinds = ("integer", "real")
+    if not _fits(value):
+        return kinds, f"CAST({stored} AS REAL) = %s", [*at, float(value)]
+    # Compared as text: SQLite reads some decimals a bit off the nearest double, and Python writes each
+    # double in one way only.
+    spellings = sorted(_spellings(value))
+    sql, params = f"{text} IN ({', '.join(['%s'] * len(spellings))})", [*at, *spellings]
+    if _is_large(value):
+        sql = f"({sql} OR (typeof({stored}) = 'real' AND abs({stored}) >= {2.0**63!r} AND {stored} = %s))"
+        params += [*at, *at, *at, float(value)]
+    return kinds, sql, params

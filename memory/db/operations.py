@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
+from django.db import router
 from django.db.migrations.operations.base import Operation
 from django.db.utils import Error
 
@@ -36,7 +37,7 @@ class CreateVectorExtension(Operation):
         to_state: ProjectState,
     ) -> None:
         connection = schema_editor.connection
-        if connection.vendor != "postgresql":
+        if connection.vendor != "postgresql" or not router.allow_migrate(connection.alias, app_label):
             return
         if schema_editor.collect_sql:
             schema_editor.execute(CREATE_EXTENSION)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeVar
 
-from django.db import connections, transaction
+from django.db import IntegrityError, connections, transaction
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -25,6 +28,21 @@ def write_transaction(using: str, table: str) -> Iterator[None]:
                 with connection.cursor() as cursor:
                     cursor.execute(f"DELETE FROM {connection.ops.quote_name(table)} WHERE 0")
         yield
+
+
+class RowsMoved(Exception):
+    """Rows changed between being read and being locked; the transaction is to start anew."""
+
+
+def retried(store: Callable[[], T], attempts: int = 3) -> T:
+    """The result of `store`, which opens a transaction: tried again when others came between.
+
+    That is when another transaction took a new id or moved a row meanwhile; the next try sees it.
+    """
+    for _ in range(attempts - 1):
+        with suppress(IntegrityError, RowsMoved):
+            return store()
+    return store()
 
 
 def release_connection(using: str) -> None:

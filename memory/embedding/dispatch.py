@@ -16,9 +16,9 @@ logger = logging.getLogger("memory.embedding")
 class WakeUp:
     """The one wake-up of a transaction: embeds, after its commit, what it has saved."""
 
-    def __init__(self, using: str) -> None:
+    def __init__(self, using: str, messages: Iterable[int]) -> None:
         self.using = using
-        self.messages: set[int] = set()
+        self.messages = set(messages)
         # Django's test tools call what waits for the commit and leave it in the list.
         self.is_spent = False
 
@@ -40,6 +40,6 @@ def wake(using: str, messages: Iterable[int]) -> None:
     registered = (function for _, function, *_ in connections[using].run_on_commit)
     wake_up = next((entry for entry in registered if isinstance(entry, WakeUp) and not entry.is_spent), None)
     if wake_up is None:
-        wake_up = WakeUp(using)
-        transaction.on_commit(wake_up, using=using)
-    wake_up.messages.update(messages)
+        transaction.on_commit(WakeUp(using, messages), using=using)
+    else:
+        wake_up.messages.update(messages)

@@ -12,8 +12,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.db.models import Exists, F, OuterRef, Subquery
 from django.dispatch import receiver
 
 from memory import schema
@@ -40,15 +39,21 @@ def message_was_saved(
 ) -> None:
     """`post_save` of a single message; fixtures (`raw`) bring their own vectors or `--missing` adds them."""
     if not raw:
-        with transaction.atomic(using=using):
-            follow([instance], using, created=created)
+        follow([instance], using, created=created)
 
 
 def thread_was_saved(
-    sender: type[Thread], instance: Thread, created: bool, using: str, raw: bool = False, **kwargs: Any
+    sender: type[Thread],
+    instance: Thread,
+    created: bool,
+    using: str,
+    raw: bool = False,
+    update_fields: Collection[str] | None = None,
+    **kwargs: Any,
 ) -> None:
     """`post_save` of a single thread: its resource may be another one now."""
-    if not created and not raw:
+    may_have_moved = update_fields is None or not {"resource", "resource_id"}.isdisjoint(update_fields)
+    if may_have_moved and not created and not raw:
         Embedding.objects.using(using).filter(thread=instance).exclude(
             resource_id=instance.resource_id
         ).update(resource_id=instance.resource_id)
@@ -153,5 +158,5 @@ def _drop_stale(messages: Sequence[schema.Message], using: str) -> set[tuple[int
         embeddings.filter(IsOneOf("message_id", keys)).update(thread_id=thread_id, resource_id=resource_id)
     blank = [message.pk for message in messages if not message.text]
     if blank:
-        EmbeddingJob.objects.using(using).filter(Q(IsOneOf("message_id", blank))).delete()
+        EmbeddingJob.objects.using(using).filter(IsOneOf("message_id", blank)).delete()
     return {pair for pair in current if pair[0] not in stale}

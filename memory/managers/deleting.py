@@ -40,16 +40,16 @@ def delete_messages(
     check.finish()
     if not uids:
         return 0
-    manager = tables.messages(using)
-    with write_transaction(using, manager.model._meta.db_table):
-        named = manager.with_ids(uids)
+    messages = tables.messages(using)
+    with write_transaction(using, messages.model._meta.db_table):
+        named = messages.with_ids(uids)
         if owner is not None:
             named = named.filter(thread__resource__uid=owner)
         threads = lock_threads(using, keys=set(named.values_list("thread_id", flat=True)))
         if not threads:
             return 0
         keys = list(named.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
-        deleted = delete_rows(manager.filter(IsOneOf("pk", keys)))
+        deleted = delete_rows(messages.filter(IsOneOf("pk", keys)))
         touch(using, threads, lost=[thread.pk for thread in threads])
         return deleted
 

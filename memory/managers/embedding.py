@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import models
 
 from memory.content.text import chunks
+from memory.db.fields import unit
 from memory.db.transactions import release_connection
 from memory.embedders import BaseEmbedder, EmbedResult, embedders
 from memory.exceptions import SemanticRecallNotConfigured
-from memory.querysets import EmbeddingQuerySet, tables
+from memory.querysets import tables
 from memory.schema.embedding import EmbeddingSpace
-
-if TYPE_CHECKING:
-    from memory.schema import Embedding  # noqa: F401 - named by the base class
 
 ACTIVE = EmbeddingSpace.State.ACTIVE
 
-_Base = models.Manager.from_queryset(EmbeddingQuerySet)
-
-
-class EmbeddingManager(_Base["Embedding"]):
-    """`Embedding.objects`."""
-
 
 def active_spaces(using: str) -> list[EmbeddingSpace]:
-    """The spaces in which every message is embedded: one query once all configured ones exist.
+    """The spaces in which every message is embedded: the active ones of the configured aliases. 1 query.
 
     A configured alias that never had a space gets one here, of the embedder's model and dimensions.
 
@@ -44,7 +34,7 @@ def active_spaces(using: str) -> list[EmbeddingSpace]:
             defaults={"model": embedder.model, "dimensions": embedder.dimensions},
         )
         known.append(space)
-    return [space for space in known if space.state == ACTIVE]
+    return [space for space in known if space.state == ACTIVE and space.alias in embedders]
 
 
 def searched_space(alias: str, using: str) -> tuple[EmbeddingSpace | None, BaseEmbedder]:
@@ -103,7 +93,7 @@ def chunks_for(embedder: BaseEmbedder, text: str) -> list[str]:
 
 
 def embed_chunks(embedder: BaseEmbedder, texts: Sequence[str], using: str) -> EmbedResult:
-    """The vectors of some chunks; equal ones are sent once.
+    """The vectors of some chunks, of length 1; equal chunks are sent once.
 
     Raises:
         EmbedderError: the embedder failed.
@@ -111,5 +101,5 @@ def embed_chunks(embedder: BaseEmbedder, texts: Sequence[str], using: str) -> Em
     release_connection(using)
     distinct = list(dict.fromkeys(texts))
     result = embedder.embed_checked(distinct)
-    vectors = dict(zip(distinct, result.vectors, strict=True))
+    vectors = {text: unit(vector) for text, vector in zip(distinct, result.vectors, strict=True)}
     return EmbedResult([vectors[text] for text in texts], result.tokens)

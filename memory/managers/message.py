@@ -13,7 +13,8 @@ from memory.managers.recall import Recall
 from memory.managers.saving import Save
 from memory.managers.updating import Update
 from memory.querysets import MessageQuerySet
-from memory.recall import MemoryConfig, RecallRequest, RecallResult
+from memory.recall import RecallRequest, RecallResult
+from memory.recall.config import Layer
 from memory.validation import Check
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class MessageManager(_Base["Message"]):
         filter: Mapping[str, Any] | None = None,
         order_by: Mapping[str, str] | None = None,
         thread_config: Mapping[str, Any] | None = None,
-        config: MemoryConfig | None = None,
+        defaults: Sequence[Layer] = (),
     ) -> RecallResult:
         """Messages of a thread: a page of its history, those named, and those found by meaning.
 
@@ -52,7 +53,7 @@ class MessageManager(_Base["Message"]):
                 "metadata"?: {key: scalar}}`, on history and hits.
             order_by: `{"field": "created_at", "direction": "ASC" | "DESC"}`; default newest first.
             thread_config: options of this call (contract section 1).
-            config: a configuration that is read already, instead of `thread_config`.
+            defaults: layers of the configuration below `thread_config`, such as an agent's.
 
         Returns:
             The result; at most 3 queries for a page, 6 with a search (see :class:`Recall`).
@@ -72,7 +73,7 @@ class MessageManager(_Base["Message"]):
             include=include,
             filter=filter,
             order_by=order_by,
-            config=config or MemoryConfig.of(("thread_config", thread_config)),
+            layers=[*defaults, ("thread_config", thread_config)],
         )
         return Recall(request, self.db).run()
 
@@ -99,6 +100,7 @@ class MessageManager(_Base["Message"]):
             RecallError: bad input; nothing was written.
             ThreadNotFound, ThreadNotOwned: of a named thread.
             MessageConflict: an id lives under another resource.
+            ThreadConflict: another owner took the id of a thread that was to be made.
         """
         return Save(
             messages, create_thread=create_thread, resource_id=resource_id, using=self._write_db

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef
 
+from memory.db.expressions import IsOneOf
 from memory.exceptions import ThreadNotFound, ThreadNotOwned
 from memory.managers.embedding import embed_text, searched_space
 from memory.querysets import Hit, Target, tables
@@ -16,6 +17,10 @@ from memory.schema.message import MessageRecall, Source
 if TYPE_CHECKING:
     from memory.querysets import MessageQuerySet
     from memory.schema import EmbeddingSpace, Message, Resource, Thread
+
+
+# Most rows read beyond a page to learn whether there are more.
+LOOK_AHEAD = 100
 
 
 class Recall:
@@ -32,7 +37,10 @@ class Recall:
         self.thread: Thread | None = None
         self.resource: Resource | None = None
         self.space: EmbeddingSpace | None = None
-        self.included = {item.uid for item in request.include}
+        # Message id -> the threads in which it was named, None for any.
+        self.included: dict[str, set[str | None]] = {}
+        for item in request.include:
+            self.included.setdefault(item.uid, set()).add(item.thread_uid)
         self.hits: dict[str, float] = {}
         self.usage: dict[str, int] | None = None
 
@@ -69,9 +77,9 @@ class Recall:
     def _authorize(self) -> None:
         """Rule 2: find the thread and its owner before any early exit."""
         request = self.request
-        self.thread = (
-            tables.threads(self.using).filter(uid=request.thread_uid).select_related("resource").first()
-        )
+        # No first(): it would sort what is one row at most.
+        threads = tables.threads(self.using).filter(uid=request.thread_uid).select_related("resource")
+        self.thread = next(iter(threads), None)
         if self.thread is not None:
             self.resource = self.thread.resource
             if request.resource_uid not in (None, self.resource.uid):
@@ -97,8 +105,10 @@ class Recall:
         semantic, search = self.request.config.semantic_recall, self.request.search
         if search is None or semantic is None:
             return
+        if self._scope is None:
+            return
         self.space, embedder = searched_space(semantic.index_name, self.using)
-        if self.space is None or self._scope is None:
+        if self.space is None:
             return
         embedded = embed_text(embedder, search, self.using)
         self.usage = None if embedded.tokens is None else {"tokens": embedded.tokens}
@@ -129,8 +139,9 @@ class Recall:
     def _page(self, near: list[Message]) -> tuple[list[Message], bool]:
         """Rule 3, and `has_more`.
 
-        `has_more` asks for a matching message beyond the page that is not among the near ones. One row
-        more than there are near ones in this thread settles that without a second query or a count.
+        `has_more` asks for a matching message beyond the page that is not among the near ones. As many
+        rows more as there are near ones in this thread, and one, settle that without a second query or a
+        count; where that would be many, a query of its own does.
         """
         matching, per_page = self._matching(), self.request.per_page
         if matching is None:
@@ -138,17 +149,21 @@ class Recall:
         descending = self.request.descending
         matching = matching.newest_first() if descending else matching.chronological()
         if per_page is False:
-            rows = list(matching)
-            page, beyond = rows, rows[:0]
+            page, has_more = list(matching), False
         else:
-            known = {message.pk for message in near if message.thread_id == self._thread_pk}
+            known = [message.pk for message in near if message.thread_id == self._thread_pk]
             offset = self.request.page * per_page
-            rows = list(matching[offset : offset + per_page + len(known) + 1])
-            page, beyond = rows[:per_page], [row for row in rows[per_page:] if row.pk not in known]
+            end = offset + per_page
+            rows = list(matching[offset : end + min(len(known), LOOK_AHEAD) + 1])
+            page, beyond = rows[:per_page], rows[per_page:]
+            has_more = any(row.pk not in known for row in beyond)
+            if not has_more and len(beyond) > LOOK_AHEAD:
+                rest = matching.exclude(IsOneOf("pk", [*known, *(row.pk for row in page)]))
+                has_more = rest.beyond(page[-1], descending=descending).exists()
         for message in page:
             if self.thread is not None:
                 message.thread = self.thread
-        return page, bool(beyond)
+        return page, has_more
 
     @property
     def _thread_pk(self) -> int | None:
@@ -162,7 +177,7 @@ class Recall:
 
     def _reason(self, message: Message, on_page: bool) -> MessageRecall:
         sources: set[Source] = {"history"} if on_page else set()
-        if message.uid in self.included:
+        if message.uid in self.included and self.included[message.uid] & {None, message.thread.uid}:
             sources.add("include")
         similarity = self.hits.get(message.uid)
         if similarity is not None:
@@ -177,11 +192,7 @@ class Recall:
         """Messages in the searched scope that have a text and no vector in the searched space."""
         if self.request.search is None or self._scope is None:
             return 0
-        messages = tables.messages(self.using).exclude(text="")
-        if self._scope is self.thread:
-            messages = messages.filter(thread=self._thread_pk)
-        else:
-            messages = messages.filter(thread__resource=self.resource)
+        messages = tables.messages(self.using).exclude(text="").in_scope(self._scope)
         vectors = tables.embeddings(self.using).filter(
             message=OuterRef("pk"), space=self.space.pk if self.space else None
         )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.db import IntegrityError, models
+from django.db import models
 from django.utils import timezone
 
 from memory.content.incoming import IncomingMessage, read_messages
-from memory.db.transactions import write_transaction
+from memory.db.transactions import retried, write_transaction
 from memory.exceptions import MessageConflict, ThreadNotFound, ThreadNotOwned
 from memory.managers.opening import open_thread
-from memory.managers.touching import lock_threads, touch
+from memory.managers.touching import hold_locked, lock_threads, touch
 from memory.querysets import tables
 from memory.signals import messages_stored
 from memory.validation import Check, after
@@ -69,23 +70,20 @@ class Save:
         """Store the messages and answer them in order.
 
         Raises:
-            ThreadNotFound, ThreadNotOwned, MessageConflict: nothing was written.
+            ThreadNotFound, ThreadNotOwned, ThreadConflict, MessageConflict: nothing was written.
         """
         if not self.incoming:
             return []
-        try:
-            return self._store()
-        except IntegrityError:
-            # Another transaction took one of the new ids meanwhile: this time its row is seen.
-            return self._store()
+        return retried(self._store)
 
     def _store(self) -> list[Message]:
         with write_transaction(self.using, self.model._meta.db_table):
             uids = [message.uid for message in self.incoming]
             stored = tables.messages(self.using).with_ids(uids)
-            sources = dict(stored.values_list("uid", "thread_id"))
-            self._lock_threads(set(sources.values()))
-            existing = self._existing(uids) if sources else {}
+            sources = set(stored.values_list("thread_id", flat=True))
+            self._lock_threads(sources)
+            existing = {row.uid: row for row in stored.locked()} if sources else {}
+            hold_locked(existing.values(), self.threads.values())
             self._check_owners(existing)
             return self._write(existing)
 
@@ -94,25 +92,20 @@ class Save:
         named = {message.thread_uid for message in self.incoming}
         locked = lock_threads(self.using, uids=named, keys=sources)
         self.threads = {thread.uid: thread for thread in locked}
-        for message in self.incoming:
-            if message.thread_uid not in self.threads:
-                self.threads[message.thread_uid] = self._missing_thread(message)
+        missing = {m.thread_uid: m for m in reversed(self.incoming) if m.thread_uid not in self.threads}
+        # In one order for all writers, owners first: two of them would wait for each other otherwise.
+        for uid, message in sorted(missing.items(), key=lambda item: (self._owner(item[1]), item[0])):
+            self.threads[uid] = self._missing_thread(message)
+
+    def _owner(self, message: IncomingMessage) -> str:
+        """The owner that is named for a message, "" if none is."""
+        return message.resource_uid or self.resource_uid or ""
 
     def _missing_thread(self, message: IncomingMessage) -> Thread:
-        owner = message.resource_uid or self.resource_uid
-        if not self.create_thread or owner is None:
+        owner = self._owner(message)
+        if not self.create_thread or not owner:
             raise ThreadNotFound(message.thread_uid)
         return open_thread(owner, message.thread_uid, {}, using=self.using)
-
-    def _existing(self, uids: list[str]) -> dict[str, Message]:
-        rows = (
-            tables.messages(self.using)
-            .with_ids(uids)
-            .select_related("thread__resource")
-            .select_for_update(of=("self",), no_key=True)
-            .order_by("pk")
-        )
-        return {row.uid: row for row in rows}
 
     def _check_owners(self, existing: dict[str, Message]) -> None:
         """The owners that were named, then the ids that are taken."""
@@ -129,6 +122,9 @@ class Save:
     def _write(self, existing: dict[str, Message]) -> list[Message]:
         now: datetime | None = None
         result: list[Message] = []
+        new: list[Message] = []
+        changed: list[Message] = []
+        touched: set[Thread] = set()
         left: set[int] = set()
         for message in self.incoming:
             row = existing.get(message.uid)
@@ -138,21 +134,33 @@ class Save:
                 if created_at is None:
                     created_at = now = after(timezone.now(), now)
                 row = self.model(uid=message.uid, created_at=created_at)
+                new.append(row)
             elif row.redacted_at is not None:
                 # A redacted message stays redacted: clients send history again.
                 result.append(row)
                 continue
-            elif row.thread_id != thread.pk:
-                left.add(row.thread_id)
+            elif not _says(row, message, thread):
+                changed.append(row)
+                if row.thread_id != thread.pk:
+                    left.add(row.thread_id)
             row.thread, row.role, row.type = thread, message.role, message.type
             row.metadata = {}
             row.set_content(message.content)
             result.append(row)
-        new = [row for row in result if row.pk is None]
-        changed = [row for row in result if row.pk is not None and row.redacted_at is None]
+            touched.add(thread)
         store_rows(new, changed, self.using)
-        touch(self.using, {row.thread for row in (*new, *changed)}, gained=(*new, *changed), lost=left)
+        touched |= {thread for thread in self.threads.values() if thread.pk in left}
+        touch(self.using, touched, gained=(*new, *changed), lost=left)
         return result
+
+
+def _says(row: Message, message: IncomingMessage, thread: Thread) -> bool:
+    """Whether the row holds all of a message already: history that is sent again costs no write."""
+    if (row.thread_id, row.role, row.type) != (thread.pk, message.role, message.type):
+        return False
+    stored, given = [row.body, row.metadata], [message.content.body, message.content.metadata]
+    # Not by ==, for which True, 1 and 1.0 are the same.
+    return json.dumps(stored, sort_keys=True) == json.dumps(given, sort_keys=True)
 
 
 def store_rows(new: Sequence[Message], changed: Sequence[Message], using: str) -> None:

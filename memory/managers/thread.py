@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from django.db import models, router
+from django.db.models import Subquery
 from django.utils import timezone
 
 from memory.asynchronous import async_twin
@@ -103,7 +104,9 @@ class ThreadManager(_Base["Thread"]):
         )
         threads = self.matching(listing.metadata).select_related("resource")
         if listing.resource_uid is not None:
-            threads = threads.filter(resource__uid=listing.resource_uid)
+            # The owner by its key, not by a join: the index then gives the order too.
+            owner = tables.resources(self.db).filter(uid=listing.resource_uid).values("pk")
+            threads = threads.filter(resource_id=Subquery(owner[:1]))
         total = threads.count()
         threads = threads.order_by(*listing.ordering)
         offset, end = listing.bounds(total)

@@ -9,6 +9,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from memory.db.expressions import IsOneOf
+from memory.db.transactions import RowsMoved
 from memory.querysets import tables
 from memory.validation import after
 
@@ -24,12 +25,18 @@ def lock_threads(using: str, *, uids: Iterable[str] = (), keys: Iterable[int] = 
     return list(tables.threads(using).filter(condition).locked())
 
 
+def hold_locked(rows: Iterable[Message], locked: Iterable[Thread]) -> None:
+    """Hold that messages, locked now, are still in threads that were locked before.
+
+    Raises:
+        RowsMoved: another transaction moved one meanwhile.
+    """
+    if {row.thread_id for row in rows} - {thread.pk for thread in locked}:
+        raise RowsMoved
+
+
 def touch(
-    using: str,
-    threads: Collection[Thread],
-    *,
-    gained: Sequence[Message] = (),
-    lost: Collection[int] = (),
+    using: str, threads: Collection[Thread], *, gained: Sequence[Message] = (), lost: Collection[int] = ()
 ) -> None:
     """Let `updated_at` rise and `last_message_at` follow.
 
@@ -37,25 +44,22 @@ def touch(
         using: database alias.
         threads: locked threads that changed.
         gained: messages that are new in their threads, or may have become the newest.
-        lost: primary keys of threads that messages have left; their newest message is looked up.
+        lost: primary keys of those that messages have left; their newest message is looked up.
 
-    Queries: 1, and 2 more where messages have left.
+    Queries: 1, and 1 more where messages have left.
     """
-    model = tables.threads(using).model
+    if not threads:
+        return
     now = timezone.now()
     by_key = {thread.pk: thread for thread in threads}
     for message in gained:
         thread = by_key[message.thread_id]
         if thread.last_message_at is None or thread.last_message_at < message.created_at:
             thread.last_message_at = message.created_at
-    if lost:
-        for thread in tables.threads(using).filter(IsOneOf("pk", list(lost))):
-            by_key.setdefault(thread.pk, thread)
-    for thread in by_key.values():
+    for thread in threads:
         thread.updated_at = after(now, thread.updated_at)
-    rows: QuerySet[Thread] = QuerySet(model, using=using)
-    if by_key:
-        rows.bulk_update(by_key.values(), ["updated_at", "last_message_at"], batch_size=500)
+    rows: QuerySet[Thread] = QuerySet(tables.threads(using).model, using=using)
+    rows.bulk_update(threads, ["updated_at", "last_message_at"], batch_size=500)
     if lost:
         newest = tables.messages(using).filter(thread=OuterRef("pk")).newest_first()
         rows.filter(IsOneOf("pk", list(lost))).update(

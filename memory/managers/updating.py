@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from memory.content.incoming import IncomingChange, read_changes
 from memory.content.merge import merge_content
 from memory.content.normalise import Content
-from memory.db.transactions import write_transaction
+from memory.db.transactions import retried, write_transaction
 from memory.exceptions import ThreadNotFound, ThreadNotOwned
 from memory.managers.saving import store_rows
-from memory.managers.touching import lock_threads, touch
+from memory.managers.touching import hold_locked, lock_threads, touch
 from memory.querysets import tables
 from memory.validation import Check
 
@@ -30,28 +30,25 @@ class Update:
 
     def run(self) -> list[Message]:
         """The changed messages, in the order of the changes; unknown ids are left out."""
-        if not self.changes:
-            return []
-        manager = tables.messages(self.using)
-        with write_transaction(self.using, manager.model._meta.db_table):
-            stored = manager.with_ids([change.uid for change in self.changes])
-            sources = set(stored.values_list("thread_id", flat=True))
+        return retried(self._store) if self.changes else []
+
+    def _store(self) -> list[Message]:
+        messages = tables.messages(self.using).with_ids([change.uid for change in self.changes])
+        with write_transaction(self.using, messages.model._meta.db_table):
+            sources = set(messages.values_list("thread_id", flat=True))
             named = {change.thread_uid for change in self.changes if change.thread_uid is not None}
-            threads = {thread.uid: thread for thread in lock_threads(self.using, uids=named, keys=sources)}
-            by_key = {thread.pk: thread for thread in threads.values()}
-            rows = {
-                row.uid: row
-                for row in stored.select_related("thread__resource")
-                .select_for_update(of=("self",), no_key=True)
-                .order_by("pk")
-            }
+            locked = lock_threads(self.using, uids=named, keys=sources)
+            rows = {row.uid: row for row in messages.locked()}
+            hold_locked(rows.values(), locked)
+            threads = {thread.uid: thread for thread in locked}
+            by_key = {thread.pk: thread for thread in locked}
             left: set[int] = set()
             changed: dict[str, Message] = {}
             for change in self.changes:
                 row = rows.get(change.uid)
                 if row is None:
                     continue
-                row.thread = by_key.get(row.thread_id, row.thread)
+                row.thread = by_key[row.thread_id]
                 _check_owner(change, row, threads)
                 changed[row.uid] = row
                 if row.redacted_at is None:
@@ -61,7 +58,8 @@ class Update:
                     _apply(change, row)
             written = [row for row in changed.values() if row.redacted_at is None]
             store_rows([], written, self.using)
-            touch(self.using, {row.thread for row in written}, gained=written, lost=left)
+            touched = {row.thread for row in written} | {by_key[key] for key in left}
+            touch(self.using, touched, gained=written, lost=left)
             return list(changed.values())
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from django.db import connections, models
-from django.db.models import ExpressionWrapper, F, Max
+from django.db.models import ExpressionWrapper, F, Min
+from django.db.models.functions import Cast
 
-from memory.db.expressions import CosineSimilarity
-from memory.db.fields import FLOAT32, Vector, is_zero
+from memory.db.expressions import CosineDistance, Similarity
+from memory.db.fields import FLOAT32, Vector, is_zero, unit
 from memory.querysets.conditions import matching
 
 if TYPE_CHECKING:
@@ -63,32 +65,51 @@ class EmbeddingQuerySet(models.QuerySet["Embedding"]):
     def _nearest_in_database(
         self, vectors: Sequence[Vector], top_k: int, threshold: float | None
     ) -> list[Hit]:
-        rows = (
+        """Best distance of each message first; only the few that are left are joined with their dates."""
+        best = (
             self.order_by()
-            .values("message_id", uid=F("message__uid"), created_at=F("message__created_at"))
-            .annotate(similarity=Max(CosineSimilarity("vector", vectors)))
-            .order_by("-similarity", "-created_at", "-message_id")
+            .values("message_id")
+            .annotate(similarity=Similarity(Min(CosineDistance("vector", vectors))))
         )
         if threshold is not None:
-            rows = rows.filter(similarity__gte=threshold)
-        return [Hit(row["uid"], row["similarity"]) for row in rows[:top_k]]
+            best = best.filter(similarity__gte=threshold)
+        sql, params = best.query.sql_with_params()
+        connection = connections[self.db]
+        messages = self.model._meta.get_field("message").related_model
+        message = connection.ops.quote_name(messages._meta.db_table)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT m.uid, near.similarity FROM (SELECT * FROM ({sql}) best "
+                "ORDER BY best.similarity DESC FETCH FIRST %s ROWS WITH TIES) near "
+                f"JOIN {message} m ON m.id = near.message_id "
+                "ORDER BY near.similarity DESC, m.created_at DESC, m.id DESC LIMIT %s",
+                [*params, top_k, top_k],
+            )
+            return [Hit(uid, similarity) for uid, similarity in cursor.fetchall()]
 
     def _nearest_in_numpy(self, vectors: Sequence[Vector], top_k: int, threshold: float | None) -> list[Hit]:
-        queries = np.asarray(vectors, dtype=np.float64)
-        queries /= np.linalg.norm(queries, axis=1, keepdims=True)
-        blob = ExpressionWrapper(F("vector"), output_field=models.BinaryField())
-        # Newest first: Python's stable sort then settles ties.
+        queries = np.stack([unit(vector) for vector in vectors])
+        # Not sorted by the database, which would carry every vector through its sorter.
         rows = (
-            self.order_by("-message__created_at", "-message_id")
-            .values_list("message__uid", blob)
+            self.order_by()
+            .values_list(
+                "message_id",
+                "message__uid",
+                Cast("message__created_at", models.TextField()),
+                ExpressionWrapper(F("vector"), output_field=models.BinaryField()),
+            )
             .iterator(chunk_size=BATCH)
         )
-        best: dict[str, float] = {}
+        best: dict[int, tuple[float, str, int, str]] = {}
         while batch := list(islice(rows, BATCH)):
-            matrix = np.frombuffer(b"".join(vector for _, vector in batch), dtype=FLOAT32)
-            matrix = matrix.reshape(len(batch), -1).astype(np.float64)
-            similarities = (matrix @ queries.T).max(axis=1) / np.linalg.norm(matrix, axis=1)
-            for (uid, _), similarity in zip(batch, similarities.round(6).tolist(), strict=True):
-                best[uid] = max(similarity, best.get(uid, similarity))
-        hits = [Hit(uid, value) for uid, value in best.items() if threshold is None or value >= threshold]
-        return sorted(hits, key=lambda hit: hit.similarity, reverse=True)[:top_k]
+            matrix = np.frombuffer(b"".join(vector for *_, vector in batch), dtype=FLOAT32)
+            matrix = matrix.reshape(len(batch), -1)
+            lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+            similarities = ((matrix @ queries.T).max(axis=1) / lengths).astype(np.float64).round(6)
+            for (key, uid, date, _), similarity in zip(batch, similarities.tolist(), strict=True):
+                if key not in best or similarity > best[key][0]:
+                    best[key] = (similarity, date, key, uid)
+        near = heapq.nlargest(
+            top_k, (row for row in best.values() if threshold is None or row[0] >= threshold)
+        )
+        return [Hit(uid, similarity) for similarity, _, _, uid in near]

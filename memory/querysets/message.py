@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from django.db import models
+from django.db import models, transaction
+from django.db.models import Q
 
-from memory.content.text import text_of
 from memory.db.expressions import IsOneOf
 from memory.querysets.conditions import matching
 from memory.querysets.windows import Target, window_sql
@@ -28,8 +28,18 @@ class MessageQuerySet(models.QuerySet["Message"]):
     def in_thread(self, thread: Thread) -> MessageQuerySet:
         return self.filter(thread=thread.pk)
 
-    def for_resource(self, resource: Resource) -> MessageQuerySet:
-        return self.filter(thread__resource=resource.pk)
+    def in_scope(self, scope: Resource | Thread) -> MessageQuerySet:
+        """Those of one thread, or of all threads of one resource."""
+        path = "thread" if scope._meta.model_name == "thread" else "thread__resource"
+        return self.filter(**{path: scope.pk})
+
+    def beyond(self, message: Message, *, descending: bool) -> MessageQuerySet:
+        """What comes after a message in the given order, by its place and not by counting."""
+        way = "lt" if descending else "gt"
+        return self.filter(
+            Q(**{f"created_at__{way}": message.created_at}) | Q(**{f"pk__{way}": message.pk}),
+            **{f"created_at__{way}e": message.created_at},
+        )
 
     def with_ids(self, ids: Iterable[str]) -> MessageQuerySet:
         """The messages of these ids, any number of them in one parameter."""
@@ -46,6 +56,14 @@ class MessageQuerySet(models.QuerySet["Message"]):
         """The exact reverse of :meth:`chronological`."""
         return self.order_by("-created_at", "-pk")
 
+    def locked(self) -> MessageQuerySet:
+        """With their threads and owners, locked against other writers until the transaction ends."""
+        return (
+            self.select_related("thread__resource")
+            .select_for_update(of=("self",), no_key=True)
+            .order_by("pk")
+        )
+
     def with_context(self, resource: Resource, targets: Sequence[Target]) -> MessageQuerySet:
         """The targets that belong to `resource`, with their neighbours (rule 5): one index walk a target
         and side, whatever the length of the threads."""
@@ -53,43 +71,67 @@ class MessageQuerySet(models.QuerySet["Message"]):
         windows = models.expressions.RawSQL(sql, params)  # noqa: S611 - made here, values are parameters
         return self.filter(pk__in=windows)
 
-    def bulk_create(self, objs: Iterable[Message], *args: Any, **kwargs: Any) -> list[Message]:
+    def bulk_create(
+        self,
+        objs: Iterable[Message],
+        batch_size: int | None = None,
+        ignore_conflicts: bool = False,
+        update_conflicts: bool = False,
+        update_fields: Collection[str] | None = None,
+        unique_fields: Collection[str] | None = None,
+    ) -> list[Message]:
         """Django's, with derived columns filled and :data:`~memory.signals.messages_stored` sent."""
         messages = list(objs)
         for message in messages:
             message.prepare()
-        stored = super().bulk_create(messages, *args, **kwargs)
-        if kwargs.get("ignore_conflicts") or kwargs.get("update_conflicts"):
-            # The instances do not tell which rows were there before.
-            self._send(self._fresh().filter(IsOneOf("uid", [message.uid for message in messages])))
-        else:
-            self._send(stored, created=True)
+        self._for_write = True
+        with transaction.atomic(using=self.db):
+            stored = super().bulk_create(
+                messages, batch_size, ignore_conflicts, update_conflicts, update_fields, unique_fields
+            )
+            if ignore_conflicts or update_conflicts:
+                # The instances do not tell which rows were there before.
+                self._send(self._fresh().filter(IsOneOf("uid", [message.uid for message in messages])))
+            else:
+                self._send(stored, created=True)
         return stored
 
-    def bulk_update(self, objs: Iterable[Message], fields: Iterable[str], *args: Any, **kwargs: Any) -> int:
+    def bulk_update(
+        self, objs: Iterable[Message], fields: Iterable[str], batch_size: int | None = None
+    ) -> int:
         """Django's, with derived columns filled; vectors follow through :meth:`update`."""
         messages, fields = list(objs), set(fields)
-        if "body" in fields:
-            fields.add("text")
+        if {"body", "metadata"} & fields:
             for message in messages:
                 message.prepare()
-        return super().bulk_update(messages, sorted(fields), *args, **kwargs)
+        if "body" in fields:
+            fields.add("text")
+        return super().bulk_update(messages, sorted(fields), batch_size)
 
     def update(self, **kwargs: Any) -> int:
-        """Django's, with the vectors of the rows following a change of content or thread.
+        """Django's, with content made storable and the vectors of the rows following it and a move.
 
         Raises:
+            RecallError: `body` or `metadata` is no content.
             TypeError: `body` is an expression and `text`, which derives from it, is not given.
         """
+        values = {name: kwargs[name] for name in ("body", "metadata") if isinstance(kwargs.get(name), dict)}
+        if values:
+            row = self.model(**values)
+            row.prepare()
+            kwargs |= {name: getattr(row, name) for name in values}
+            if "body" in values:
+                kwargs["text"] = row.text
+        if "body" in kwargs and "text" not in kwargs:
+            raise TypeError("update(body=<expression>) needs text=, which is derived from it.")
         if not FOLLOWED & set(kwargs):
             return super().update(**kwargs)
-        if "body" in kwargs and "text" not in kwargs:
-            if not isinstance(kwargs["body"], dict):
-                raise TypeError("update(body=<expression>) needs text=, which is derived from it.")
-            kwargs["text"] = text_of(kwargs["body"])
-        keys = list(self.order_by().values_list("pk", flat=True))
-        changed = super().update(**kwargs)
-        self._send(self._fresh().filter(IsOneOf("pk", keys)))
+        self._for_write = True
+        with transaction.atomic(using=self.db):
+            keys = list(self.order_by().values_list("pk", flat=True))
+            rows = self._fresh().filter(IsOneOf("pk", keys))
+            changed = models.QuerySet.update(rows, **kwargs)
+            self._send(rows)
         return changed
 
     def _fresh(self) -> MessageQuerySet:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 
 if TYPE_CHECKING:
-    from django.db.models import QuerySet
+    from django.db.models import Model, QuerySet
 
     from memory import schema
     from memory.querysets.embedding import EmbeddingQuerySet
@@ -56,4 +57,9 @@ def versions(using: str) -> QuerySet[schema.WorkingMemoryVersion]:
 
 
 def _rows(model: str, using: str) -> Any:
-    return apps.get_model("memory", model)._default_manager.using(using)
+    return _model(model)._default_manager.using(using)
+
+
+@cache
+def _model(name: str) -> type[Model]:
+    return apps.get_model("memory", name)

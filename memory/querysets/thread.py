@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from django.db import models
+from django.db import models, transaction
 
-from memory.db.expressions import MetadataMatches
+from memory.db.expressions import IsOneOf, MetadataMatches
 from memory.signals import threads_transferred
 
 if TYPE_CHECKING:
     from memory.recall.filters import Scalar
-    from memory.schema import Resource, Thread  # noqa: F401 - named by the base class
+    from memory.schema import Thread  # noqa: F401 - named by the base class
 
 
 class ThreadQuerySet(models.QuerySet["Thread"]):
     """A queryset of threads."""
-
-    def for_resource(self, resource: Resource) -> ThreadQuerySet:
-        return self.filter(resource=resource.pk)
 
     def matching(self, metadata: Mapping[str, Scalar]) -> ThreadQuerySet:
         """Threads whose metadata holds every entry, in type and value."""
@@ -37,7 +34,10 @@ class ThreadQuerySet(models.QuerySet["Thread"]):
         """Django's, with the vectors following when the threads go to another resource."""
         if not {"resource", "resource_id"} & set(kwargs):
             return super().update(**kwargs)
-        keys = list(self.order_by().values_list("pk", flat=True))
-        changed = super().update(**kwargs)
-        threads_transferred.send(sender=self.model, threads=keys, using=self.db)
+        self._for_write = True
+        with transaction.atomic(using=self.db):
+            keys = list(self.order_by().values_list("pk", flat=True))
+            rows = type(self)(self.model, using=self.db).filter(IsOneOf("pk", keys))
+            changed = models.QuerySet.update(rows, **kwargs)
+            threads_transferred.send(sender=self.model, threads=keys, using=self.db)
         return changed

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal
 
 from memory.conf import memory_settings
 from memory.validation import Check, Given
@@ -141,27 +141,35 @@ class MemoryConfig:
         return cls(**options)
 
     @classmethod
-    def of(cls, *layers: tuple[str, Mapping[str, Any] | None]) -> Self:
+    def of(cls, *layers: Layer) -> MemoryConfig:
         """The configuration of several layers, each merged deep over those before it.
-
-        Args:
-            layers: (path, options) pairs; the path names the layer in issues, None options are skipped.
 
         Raises:
             RecallError: naming every option that is wrong.
         """
         check = Check()
+        config = cls.merge(check, layers)
+        check.finish()
+        return config
+
+    @classmethod
+    def merge(cls, check: Check, layers: Iterable[Layer]) -> MemoryConfig:
+        """:meth:`of`, with the issues noted in `check`; the defaults where there are any."""
+        known = len(check.issues)
         given = [(path, options) for path, options in layers if options is not None]
         for path, options in given:
             cls.read(check, options, path)
-        check.finish()
+        if len(check.issues) > known:
+            return cls()
         merged: dict[str, Any] = {}
         for _, options in given:
             merged = _merge(merged, _snake(options))
-        config = cls.read(check, merged, "")
-        check.finish()
-        return cast("Self", config)
+        # Each layer is sound; together they may still hold a template beside a schema.
+        return cls.read(check, merged, given[-1][0] if given else "")
 
+
+# Options, and the path that names them in issues; None options are skipped.
+Layer = tuple[str, Mapping[str, Any] | None]
 
 OPTIONS = ("last_messages", "semantic_recall", "working_memory", "generate_title", "threads", "read_only")
 _NAMES = {

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memory.validation import Check, clean_text
+from memory.validation import Check, clean_text, show_key
 
 Scalar = str | int | float | bool | None
 
@@ -64,13 +65,12 @@ def read_metadata_filter(check: Check, value: Any, path: str) -> dict[str, Scala
     Keys: 1-128 characters, an ASCII letter or `_` first, then letters, digits, `_`; the reserved prototype
     keys are refused. Values: string, boolean, null, finite number.
     """
-    if not isinstance(value, dict):
+    if not isinstance(value, Mapping):
         check.fail(path, "must be an object of metadata keys and scalar values")
         return {}
     wanted: dict[str, Scalar] = {}
     for key, scalar in value.items():
-        shown = key if isinstance(key, str) and len(key) <= 128 else repr(key)[:40]
-        at = f"{path}.{shown}"
+        at = f"{path}.{show_key(key)}"
         if not isinstance(key, str) or not _KEY.fullmatch(key) or key in _RESERVED:
             check.fail(
                 at,

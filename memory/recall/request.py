@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from memory.conf import memory_settings
-from memory.recall.config import MemoryConfig
+from memory.recall.config import Layer, MemoryConfig
 from memory.recall.filters import MessageFilter
 from memory.validation import MAX_INTEGER, Check, Given
 
@@ -77,14 +78,15 @@ class RecallRequest:
         include: Any = None,
         filter: Any = None,
         order_by: Any = None,
-        config: MemoryConfig,
+        layers: Iterable[Layer] = (),
     ) -> RecallRequest:
-        """Validate all parameters.
+        """Validate all parameters; `layers` are those of the configuration.
 
         Raises:
             RecallError: with one issue for each thing that is wrong.
         """
         check = Check()
+        config = MemoryConfig.merge(check, layers)
         thread_uid = check.identifier(thread_id, "thread_id")
         resource_uid = None if resource_id is None else check.identifier(resource_id, "resource_id")
         search = _read_search(check, vector_search_string, config)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import models, router, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -127,6 +127,11 @@ class Message(models.Model):
         Raises:
             RecallError: `body` or `metadata` was assigned something that is no content.
         """
+        check = Check()
+        for name in ("body", "metadata"):
+            if not isinstance(getattr(self, name), dict):
+                check.fail(name, "must be an object")
+        check.finish()
         self.content = self.content
         self.created_at = self.created_at or timezone.now()
 
@@ -136,7 +141,10 @@ class Message(models.Model):
             update_fields |= {"text"} if "body" in update_fields else set()
         if update_fields is None or {"body", "metadata"} & update_fields:
             self.prepare()
-        super().save(update_fields=update_fields, **options)
+        using = options.get("using") or router.db_for_write(type(self), instance=self)
+        # What follows a message does so by `post_save`, and shares the fate of the row.
+        with transaction.atomic(using=using):
+            super().save(update_fields=update_fields, **options)
 
     def as_dict(self) -> dict[str, Any]:
         """The wire's shape; needs the thread and its resource loaded."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import models
+from django.db import models, router, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -47,6 +47,12 @@ class Thread(models.Model):
 
     def __str__(self) -> str:
         return self.uid
+
+    def save(self, **options: Any) -> None:
+        using = options.get("using") or router.db_for_write(type(self), instance=self)
+        # The vectors follow to another resource by `post_save`, and share the fate of the row.
+        with transaction.atomic(using=using):
+            super().save(**options)
 
     def as_dict(self) -> dict[str, Any]:
         """The wire's shape; needs the resource loaded."""

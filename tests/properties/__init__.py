@@ -1,0 +1,1 @@
+"""Properties: random input against an oracle in plain Python or numpy."""
