@@ -188,7 +188,7 @@ class Check:
         else:
             self.fail(path, f"must be an aware datetime or an ISO 8601 string, not {_kind(value)}")
             return None
-        if parsed.utcoffset() is None:
+        if _offset(parsed) is None:
             self.fail(path, "has no time zone: give an aware datetime, or a string ending in Z or an offset")
             return None
         # Aware datetimes compare by their place in UTC, also where that has no datetime of its own.
@@ -196,6 +196,14 @@ class Check:
             self.fail(path, "has no equivalent in UTC between the years 1 and 9999")
             return None
         return min(max(parsed, MIN_BOUND), MAX_BOUND).astimezone(UTC)
+
+
+def _offset(moment: datetime) -> timedelta | None:
+    """The offset from UTC; None without a time zone, and where the time zone cannot tell."""
+    try:
+        return moment.utcoffset()
+    except Exception:  # whatever a tzinfo of the caller may raise
+        return None
 
 
 def after(moment: datetime, previous: datetime | None) -> datetime:

@@ -109,7 +109,7 @@ def test_everything_wrong_is_reported_at_once() -> None:
         (lambda: Memory().save_messages([GOOD], resource_id="s"), ThreadNotOwned),
         (lambda: Memory().save_messages([{**GOOD, "resource_id": "s"}]), ThreadNotOwned),
         (lambda: Memory().update_messages([{"id": "m1", "thread_id": "none"}]), ThreadNotFound),
-        (lambda: Memory().update_messages([{"id": "m1", "thread_id": "x"}]), ThreadNotOwned),
+        (lambda: Memory().update_messages([{"id": "m1", "thread_id": "x"}]), MessageConflict),
         (lambda: Memory().create_thread("r", thread_id="x"), ThreadConflict),
         (lambda: Memory().clone_thread("t", new_thread_id="x"), ThreadConflict),
         (lambda: Memory().clone_thread("none"), ThreadNotFound),

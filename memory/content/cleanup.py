@@ -21,7 +21,7 @@ def clean_body(body: dict[str, Any]) -> dict[str, Any]:
         cleaned["toolInvocations"] = [
             call
             for call in body["toolInvocations"]
-            if not (isinstance(call, Mapping) and call.get("toolName") in TOOL_NAMES)
+            if not (isinstance(call, Mapping) and _is_tool_name(call.get("toolName")))
         ]
     return cleaned
 
@@ -55,6 +55,9 @@ def _is_tool_part(part: Mapping[str, Any]) -> bool:
     kind = part["type"]
     if kind == "tool-invocation":
         call = part.get("toolInvocation")
-        name = call.get("toolName") if isinstance(call, Mapping) else None
-        return isinstance(name, str) and name in TOOL_NAMES
-    return bool(kind.removeprefix("tool-") in TOOL_NAMES)
+        return isinstance(call, Mapping) and _is_tool_name(call.get("toolName"))
+    return _is_tool_name(kind.removeprefix("tool-"))
+
+
+def _is_tool_name(name: Any) -> bool:
+    return isinstance(name, str) and name in TOOL_NAMES

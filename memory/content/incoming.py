@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -135,7 +135,7 @@ def _read_id(check: Check, given: dict[str, Given], path: str, *, required: bool
 def _read_type(check: Check, given: dict[str, Given]) -> str:
     """The free-text type of a message; the wire's own name for format 2, `v2`, says nothing."""
     kind_given: Given = given.get("type", Given(None, ""))
-    if kind_given.value in (None, "v2"):
+    if kind_given.value is None or (isinstance(kind_given.value, str) and kind_given.value == "v2"):
         return ""
     kind = check.text(*kind_given)
     if kind is not None and len(kind) > MAX_TYPE_LENGTH:
@@ -145,7 +145,7 @@ def _read_type(check: Check, given: dict[str, Given]) -> str:
 
 def _read_partial_content(check: Check, value: Any, path: str) -> dict[str, Any]:
     """Content of a change: whole in the short forms, any keys in the object form."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         content, named = normalise_object(check, value, path), frozenset(value)
     else:
         content = normalise_content(check, value, path)

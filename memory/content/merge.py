@@ -6,9 +6,10 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from memory.content.json import merge_metadata
+from memory.content.json import clean_json, merge_metadata
 from memory.content.normalise import Content
 from memory.content.text import parts_text
+from memory.validation import Check
 
 
 def merge_content(stored: Content, update: Content, named: Collection[str], path: str) -> Content:
@@ -53,14 +54,17 @@ def _with_text(parts: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
 def merge_working_memory(stored: str, update: Mapping[str, Any]) -> str:
     """`update` merged deeply into stored JSON text: None deletes a key, lists and scalars replace.
 
-    Stored text that is no JSON object is started afresh. The result is compact JSON; an empty update
-    changes nothing.
+    Stored text that is no JSON object, as it could be stored today, is started afresh. The result is
+    compact JSON; an empty update changes nothing.
     """
     if not update:
         return stored
+    check = Check()
     try:
-        present = json.loads(stored)
+        present = clean_json(check, json.loads(stored), "")
     except (ValueError, RecursionError):
+        present = {}
+    if check.issues:
         present = {}
     return json.dumps(_merge(present, update), ensure_ascii=False, separators=(",", ":"))
 

@@ -51,7 +51,8 @@ def normalise_object(check: Check, value: Mapping[str, Any], path: str) -> Conte
     """The object form; also what an update gives, where any key may be missing but `parts` is made."""
     metadata = value.get("metadata")
     given = {key: entry for key, entry in value.items() if key not in ("format", "metadata")}
-    if value.get("format", FORMAT) != FORMAT:
+    form = value.get("format", FORMAT)
+    if not isinstance(form, int) or form != FORMAT:
         check.fail(f"{path}.format", "must be 2")
     mirror = given.get("content")
     if mirror is not None and not isinstance(mirror, str):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Compiled = tuple[str, list[Any]]
 
 MIN_BIGINT, MAX_BIGINT = -(2**63), 2**63 - 1
+# The one double within 64 bit whose decimal, as Python writes it, lies beyond.
+LEAST_DOUBLE = repr(-(2.0**63))
 
 
 class Condition(Func):
@@ -148,9 +150,10 @@ def _postgresql_large(number: str, params: list[Any], value: Any) -> Compiled:
     spellings = sorted(_spellings(value))
     sql = (
         f"({number}::numeric IN ({', '.join(['%s::numeric'] * len(spellings))}) OR ({number}::numeric "
-        f"NOT BETWEEN {MIN_BIGINT} AND {MAX_BIGINT} AND {number}::float8 = %s))"
+        f"NOT BETWEEN {MIN_BIGINT} AND {MAX_BIGINT} AND {number}::numeric <> {LEAST_DOUBLE}::numeric "
+        f"AND {number}::float8 = %s))"
     )
-    return sql, [*params, *spellings, *params, *params, float(value)]
+    return sql, [*params, *spellings, *params, *params, *params, float(value)]
 
 
 def _sqlite_test(
@@ -173,6 +176,9 @@ def _sqlite_test(
     spellings = sorted(_spellings(value))
     sql, params = f"{text} IN ({', '.join(['%s'] * len(spellings))})", [*at, *spellings]
     if _is_large(value):
-        sql = f"({sql} OR (typeof({stored}) = 'real' AND abs({stored}) >= {2.0**63!r} AND {stored} = %s))"
-        params += [*at, *at, *at, float(value)]
+        sql = (
+            f"({sql} OR (typeof({stored}) = 'real' AND abs({stored}) >= {2.0**63!r} AND {stored} = %s "
+            f"AND {text} <> '{LEAST_DOUBLE}'))"
+        )
+        params += [*at, *at, *at, float(value), *at]
     return kinds, sql, params

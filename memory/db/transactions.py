@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TypeVar
 
-from django.db import IntegrityError, connections, transaction
+from django.db import IntegrityError, OperationalError, connections, transaction
 
 T = TypeVar("T")
 
@@ -34,15 +34,25 @@ class RowsMoved(Exception):
     """Rows changed between being read and being locked; the transaction is to start anew."""
 
 
-def retried(store: Callable[[], T], attempts: int = 3) -> T:
-    """The result of `store`, which opens a transaction: tried again when others came between.
+def run_write(using: str, table: str, work: Callable[[], T], *, attempts: int = 3) -> T:
+    """The result of `work` in a :func:`write_transaction`, tried again when others came between.
 
-    That is when another transaction took a new id or moved a row meanwhile; the next try sees it.
+    That is when another transaction took a new id, moved or deleted a row, or waited for this one while
+    this one waited for it. `work` is run from its beginning, on rows read anew.
     """
-    for _ in range(attempts - 1):
-        with suppress(IntegrityError, RowsMoved):
-            return store()
-    return store()
+    for attempt in range(1, attempts + 1):
+        try:
+            with write_transaction(using, table):
+                return work()
+        except (IntegrityError, RowsMoved, OperationalError) as error:
+            is_conflict = not isinstance(error, OperationalError) or _is_deadlock(error)
+            if attempt == attempts or not is_conflict:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _is_deadlock(error: OperationalError) -> bool:
+    return getattr(error.__cause__, "sqlstate", None) == "40P01"
 
 
 def release_connection(using: str) -> None:

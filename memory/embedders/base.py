@@ -108,12 +108,21 @@ class BaseEmbedder(ABC):
         """
         if not texts:
             return EmbedResult([], 0)
-        result = self.embed(texts)
-        if len(result.vectors) != len(texts):
-            raise EmbedderError(
-                f"{self.model} answered {len(result.vectors)} vectors for {len(texts)} texts."
-            )
-        return EmbedResult([self.as_vector(vector) for vector in result.vectors], result.tokens)
+        failure = None
+        try:
+            result = self.embed(texts)
+            vectors, tokens = list(result.vectors), result.tokens
+        except EmbedderError:
+            raise
+        except Exception as error:  # whatever a backend of the site may raise
+            failure = type(error).__name__
+        # Raised out here, the error above does not hang on it: its text may quote what was to be embedded.
+        if failure is not None:
+            raise EmbedderError(f"{self.model} failed with {failure}.", refused_input=True)
+        if len(vectors) != len(texts):
+            raise EmbedderError(f"{self.model} answered {len(vectors)} vectors for {len(texts)} texts.")
+        counted = tokens if isinstance(tokens, int) and not isinstance(tokens, bool) else None
+        return EmbedResult([self.as_vector(vector) for vector in vectors], counted)
 
     def as_vector(self, values: Vector) -> npt.NDArray[np.float32]:
         """A copy of `values` as one vector of this model.
@@ -128,12 +137,14 @@ class BaseEmbedder(ABC):
             vector = None
         # Raised out here, the error above does not hang on it: its text may quote what was answered.
         if vector is None:
-            raise EmbedderError(f"{self.model} answered a vector that is no list of numbers.")
+            raise EmbedderError(
+                f"{self.model} answered a vector that is no list of numbers.", refused_input=True
+            )
         if vector.shape != (self.dimensions,):
             length = " x ".join(map(str, vector.shape)) or "no"
             raise EmbedderError(
                 f"{self.model} answered a vector of {length} dimensions; {self.dimensions} are configured."
             )
         if not np.isfinite(vector).all():
-            raise EmbedderError(f"{self.model} answered a vector with NaN or infinity.")
+            raise EmbedderError(f"{self.model} answered a vector with NaN or infinity.", refused_input=True)
         return vector

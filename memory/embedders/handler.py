@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 else:
     Handler = BaseConnectionHandler
 
+# What the table of embedding spaces holds.
+MAX_ALIAS_LENGTH, MAX_MODEL_LENGTH = 64, 255
+
 EXAMPLE = "Name an embedder class, for example 'memory.embedders.OpenAIEmbedder'."
 
 
@@ -67,11 +70,28 @@ class EmbedderHandler(Handler):
             raise ImproperlyConfigured(f"{where} must be a dictionary with BACKEND and OPTIONS.")
         backend = self._backend(entry.get("BACKEND"), f"{where}['BACKEND']")
         try:
-            return backend(**(entry.get("OPTIONS") or {}))
+            embedder = backend(**(entry.get("OPTIONS") or {}))
         except MissingPackage as error:
             raise ImproperlyConfigured(f"{where}['BACKEND']: {error}") from error
         except (ImproperlyConfigured, TypeError) as error:
             raise ImproperlyConfigured(f"{where}['OPTIONS']: {error}") from error
+        except Exception as error:  # whatever a backend of the site may raise
+            raise ImproperlyConfigured(f"{where}: {type(error).__name__}: {error}") from error
+        model, dimensions = getattr(embedder, "model", None), getattr(embedder, "dimensions", None)
+        if (
+            not isinstance(model, str)
+            or not 0 < len(model) <= MAX_MODEL_LENGTH
+            or len(alias) > MAX_ALIAS_LENGTH
+        ):
+            raise ImproperlyConfigured(
+                f"{where}: the embedder needs a `model` of at most {MAX_MODEL_LENGTH} characters, and the "
+                f"alias has at most {MAX_ALIAS_LENGTH}."
+            )
+        if not isinstance(dimensions, int) or dimensions < 1:
+            raise ImproperlyConfigured(
+                f"{where}: the embedder needs `dimensions`, the length of its vectors."
+            )
+        return embedder
 
     def reset(self) -> None:
         """Close and forget all embedders; the settings are read again."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ImproperlyConfigured
+from django.db import transaction
 from django.db.models import F
 
 from memory import schema
 from memory.content.text import text_hash
 from memory.db.expressions import IsOneOf
-from memory.db.transactions import write_transaction
+from memory.db.transactions import run_write
 from memory.embedders import embedders
 from memory.exceptions import EmbedderError, SemanticRecallNotConfigured
 from memory.managers.embedding import chunks_for, embed_chunks, mismatch
@@ -62,6 +63,7 @@ def embed_messages(
         advance: called with the number of jobs that were just dealt with.
     """
     report = Report()
+    _adopt(using)
     for space in EmbeddingSpace.objects.using(using).filter(state=EmbeddingSpace.State.ACTIVE):
         try:
             embedder = embedders[space.alias]
@@ -81,6 +83,24 @@ def embed_messages(
 def open_jobs(using: str) -> int:
     """Number of jobs one pass would take up."""
     return EmbeddingJob.objects.using(using).filter(state=EmbeddingJob.State.OPEN).count()
+
+
+def _adopt(using: str) -> None:
+    """Give jobs of a retired space, written while it was being replaced, to its successor."""
+    jobs = EmbeddingJob.objects.using(using).exclude(space__state=EmbeddingSpace.State.ACTIVE)
+    strays = list(jobs.select_related("space")[:BATCH])
+    if not strays:
+        return
+    active = EmbeddingSpace.objects.using(using).filter(state=EmbeddingSpace.State.ACTIVE)
+    successors = {space.alias: space.pk for space in active}
+    adopted = [
+        EmbeddingJob(message_id=job.message_id, space_id=successors[job.space.alias])
+        for job in strays
+        if job.space.alias in successors
+    ]
+    with transaction.atomic(using=using):
+        EmbeddingJob.objects.using(using).bulk_create(adopted, ignore_conflicts=True)
+        EmbeddingJob.objects.using(using).filter(IsOneOf("pk", [job.pk for job in strays])).delete()
 
 
 def _batches(
@@ -141,8 +161,8 @@ def _call(
     """Embed the texts together; what is refused is halved, so that one bad text fails alone."""
     if not works:
         return
-    cut = [chunks_for(embedder, work.message.text) for work in works]
     try:
+        cut = [chunks_for(embedder, work.message.text) for work in works]
         result = embed_chunks(embedder, [chunk for chunks in cut for chunk in chunks], using)
     except EmbedderError as error:
         if not error.refused_input or len(works) == 1:
@@ -167,16 +187,17 @@ def _store(works: Sequence[Work], space: schema.EmbeddingSpace, using: str) -> i
     if not works:
         return 0
     by_message = {work.message.pk: work for work in works}
-    with write_transaction(using, EmbeddingJob._meta.db_table):
-        lock_threads(using, keys={work.message.thread_id for work in works})
-        rows = (
-            Message.objects.using(using)
-            .filter(IsOneOf("pk", list(by_message)))
-            .annotate(owner=F("thread__resource_id"))
-            .select_for_update(of=("self",), no_key=True)
-            .order_by("pk")
-        )
-        present = [row for row in rows if _is_same(by_message[row.pk], row, space)]
+
+    def store() -> int:
+        locked = lock_threads(using, keys={work.message.thread_id for work in works})
+        owners = {thread.pk: thread.resource_id for thread in locked}
+        rows = Message.objects.using(using).filter(IsOneOf("pk", list(by_message))).locked()
+        # A message that was moved or edited meanwhile keeps its job.
+        present = [
+            row
+            for row in rows
+            if row.thread_id in owners and by_message[row.pk].text_hash == text_hash(space.rule, row.text)
+        ]
         keys = [row.pk for row in present]
         Embedding.objects.using(using).filter(IsOneOf("message_id", keys), space_id=space.pk).delete()
         Embedding.objects.using(using).bulk_create(
@@ -184,7 +205,7 @@ def _store(works: Sequence[Work], space: schema.EmbeddingSpace, using: str) -> i
                 message_id=row.pk,
                 space_id=space.pk,
                 thread_id=row.thread_id,
-                resource_id=row.owner,  # type: ignore[attr-defined]
+                resource_id=owners[row.thread_id],
                 chunk=number,
                 text_hash=by_message[row.pk].text_hash,
                 vector=vector,
@@ -193,11 +214,9 @@ def _store(works: Sequence[Work], space: schema.EmbeddingSpace, using: str) -> i
             for number, vector in enumerate(by_message[row.pk].vectors)
         )
         EmbeddingJob.objects.using(using).filter(IsOneOf("message_id", keys), space_id=space.pk).delete()
-    return len(present)
+        return len(present)
 
-
-def _is_same(work: Work, row: schema.Message, space: schema.EmbeddingSpace) -> bool:
-    return work.text_hash == text_hash(space.rule, row.text)
+    return run_write(using, EmbeddingJob._meta.db_table, store)
 
 
 def _note(works: Iterable[Work], error: EmbedderError, using: str, report: Report) -> None:

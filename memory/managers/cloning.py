@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from memory.content.dates import wire_date
 from memory.content.json import clean_metadata
-from memory.db.transactions import write_transaction
+from memory.db.transactions import run_write
 from memory.exceptions import ThreadConflict, ThreadNotFound
 from memory.ids import uuid7
 from memory.managers.deleting import read_ids
-from memory.managers.opening import store_note, take_working_memory
+from memory.managers.opening import store_note, take_note
 from memory.managers.resource import ensure_resource
 from memory.managers.touching import lock_threads
 from memory.managers.working_memory import copy_value
@@ -61,7 +61,7 @@ class Clone:
             )
         )
         check.finish()
-        self.working_memory = working_memory
+        self.note = take_note(self.metadata, working_memory)
         self.using = using
 
     def run(self) -> CloneResult:
@@ -70,20 +70,21 @@ class Clone:
         Raises:
             ThreadNotFound, ThreadConflict: nothing was written.
         """
-        with write_transaction(self.using, tables.threads(self.using).model._meta.db_table):
-            sources = lock_threads(self.using, uids=[self.source_uid or ""])
-            if not sources:
-                raise ThreadNotFound(self.source_uid or "")
-            source = sources[0]
-            originals = self._originals(source)
-            note = take_working_memory({"metadata": self.metadata}, self.working_memory)
-            thread = self._copy_thread(source, originals)
-            store_note(thread, note, self.working_memory, self.using)
-            copies = self._copy_messages(originals, thread)
-            self._copy_vectors(thread)
-            self._copy_working_memory(source, thread)
-            if copies:
-                messages_stored.send(sender=type(copies[0]), messages=copies, created=False, using=self.using)
+        return run_write(self.using, tables.threads(self.using).model._meta.db_table, self._copy)
+
+    def _copy(self) -> CloneResult:
+        sources = lock_threads(self.using, uids=[self.source_uid or ""])
+        if not sources:
+            raise ThreadNotFound(self.source_uid or "")
+        source = sources[0]
+        originals = self._originals(source)
+        thread = self._copy_thread(source, originals)
+        store_note(thread, self.note, self.using)
+        copies = self._copy_messages(originals, thread)
+        self._copy_vectors(thread)
+        self._copy_working_memory(source, thread)
+        if copies:
+            messages_stored.send(sender=type(copies[0]), messages=copies, created=False, using=self.using)
         return CloneResult(
             thread=thread,
             messages=copies,
@@ -116,6 +117,7 @@ class Clone:
             updated_at=now,
             last_message_at=originals[-1].created_at if originals else None,
         )
+        thread._state.db = self.using
         thread.resource = owner
         try:
             with transaction.atomic(using=self.using):
@@ -147,6 +149,7 @@ class Clone:
             for original in originals
         ]
         for copy in copies:
+            copy._state.db = self.using
             copy.thread = thread
         # Django's own queryset: the rows are prepared, and the signal waits for their vectors.
         rows: models.QuerySet[Message] = models.QuerySet(model, using=self.using)

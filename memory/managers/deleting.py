@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from memory.conf import memory_settings
 from memory.db.expressions import IsOneOf
-from memory.db.transactions import write_transaction
-from memory.managers.touching import lock_threads, touch
+from memory.db.transactions import RowsMoved, run_write
+from memory.managers.touching import attach_threads, lock_threads, touch
 from memory.querysets import tables
 from memory.validation import Check
 
@@ -40,18 +40,25 @@ def delete_messages(
     check.finish()
     if not uids:
         return 0
-    messages = tables.messages(using)
-    with write_transaction(using, messages.model._meta.db_table):
-        named = messages.with_ids(uids)
-        if owner is not None:
-            named = named.filter(thread__resource__uid=owner)
-        threads = lock_threads(using, keys=set(named.values_list("thread_id", flat=True)))
-        if not threads:
+    messages = tables.messages(using).with_ids(uids)
+    mine = messages if owner is None else messages.filter(thread__resource__uid=owner)
+
+    def delete() -> int:
+        sources = set(mine.values_list("thread_id", flat=True))
+        if not sources:
             return 0
-        keys = list(named.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
-        deleted = delete_rows(messages.filter(IsOneOf("pk", keys)))
+        locked = lock_threads(using, keys=sources)
+        rows = list(messages.filter(IsOneOf("thread_id", list(sources))).locked())
+        attach_threads(rows, locked)
+        rows = [row for row in rows if owner in (None, row.thread.resource.uid)]
+        if set(mine.values_list("pk", flat=True)) - {row.pk for row in rows}:
+            raise RowsMoved
+        deleted = delete_rows(tables.messages(using).filter(IsOneOf("pk", [row.pk for row in rows])))
+        threads = {row.thread for row in rows}
         touch(using, threads, lost=[thread.pk for thread in threads])
         return deleted
+
+    return run_write(using, messages.model._meta.db_table, delete)
 
 
 def delete_rows(messages: QuerySet[Message]) -> int:

@@ -10,7 +10,7 @@ from memory.content.text import chunks
 from memory.db.fields import unit
 from memory.db.transactions import release_connection
 from memory.embedders import BaseEmbedder, EmbedResult, embedders
-from memory.exceptions import SemanticRecallNotConfigured
+from memory.exceptions import EmbedderError, SemanticRecallNotConfigured
 from memory.querysets import tables
 from memory.schema.embedding import EmbeddingSpace
 
@@ -88,8 +88,16 @@ def embed_text(embedder: BaseEmbedder, text: str, using: str) -> EmbedResult:
 
 
 def chunks_for(embedder: BaseEmbedder, text: str) -> list[str]:
-    """A text cut to what the embedder reads."""
-    return chunks(text, max_tokens=embedder.max_input_tokens, count_tokens=embedder.count_tokens)
+    """A text cut to what the embedder reads.
+
+    Raises:
+        EmbedderError: its tokenizer failed.
+    """
+    try:
+        return chunks(text, max_tokens=embedder.max_input_tokens, count_tokens=embedder.count_tokens)
+    except Exception as error:  # whatever a tokenizer of the site may raise
+        failure = type(error).__name__
+    raise EmbedderError(f"{embedder.model} could not count tokens: {failure}.", refused_input=True)
 
 
 def embed_chunks(embedder: BaseEmbedder, texts: Sequence[str], using: str) -> EmbedResult:

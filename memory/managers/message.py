@@ -111,15 +111,16 @@ class MessageManager(_Base["Message"]):
 
         Args:
             changes: dicts with `id` and any of `role`, `type`, `thread_id`, `content`. Content is merged
-                shallowly, its metadata key by key. Unknown ids are ignored.
+                shallowly, its metadata key by key. Unknown ids are ignored, and so are messages of
+                another owner than the `resource_id` of their change.
 
         Returns:
             The changed messages, in the order given.
 
         Raises:
             RecallError: bad input; nothing was written.
-            ThreadNotFound, ThreadNotOwned: a message is to move to a thread that does not exist, or to
-                one of another resource.
+            ThreadNotFound: a message is to move to a thread that does not exist.
+            MessageConflict: a message is to move to a thread of another resource.
         """
         return Update(changes, using=self._write_db).run()
 

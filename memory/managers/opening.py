@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils import timezone
 
 from memory.content.json import merge_metadata
+from memory.db.transactions import RowsMoved
 from memory.exceptions import ThreadConflict
 from memory.managers.resource import ensure_resource
 from memory.managers.touching import lock_threads
@@ -17,37 +18,35 @@ from memory.validation import after
 
 if TYPE_CHECKING:
     from memory.recall import WorkingMemoryConfig
+    from memory.recall.config import Scope
     from memory.schema import Thread
 
 
 def open_thread(
-    resource_uid: str,
-    uid: str | None,
-    changes: dict[str, Any],
-    *,
-    working_memory: WorkingMemoryConfig | None = None,
-    using: str,
+    resource_uid: str, uid: str | None, changes: Mapping[str, Any], *, note: Note | None = None, using: str
 ) -> Thread:
     """The thread `uid` of a resource, with what is given of `title` and `metadata`; both are made if they
-    do not exist. A transaction is open.
+    do not exist. Runs in :func:`run_write`.
 
     Raises:
         ThreadConflict: the id is taken by another owner.
     """
     owner = ensure_resource(resource_uid, using)
-    note = take_working_memory(changes, working_memory)
     threads = tables.threads(using)
     if uid is None:
         thread, created = threads.create(resource_id=owner.pk, **changes), True
     else:
         thread, created = threads.get_or_create(uid=uid, defaults={"resource_id": owner.pk, **changes})
     if not created:
-        thread = lock_threads(using, keys=[thread.pk])[0]
+        locked = lock_threads(using, keys=[thread.pk])
+        if not locked:
+            raise RowsMoved
+        thread = locked[0]
         if thread.resource_id != owner.pk:
             raise ThreadConflict
         change_thread(thread, changes, using)
     thread.resource = owner
-    store_note(thread, note, working_memory, using)
+    store_note(thread, note, using)
     return thread
 
 
@@ -59,17 +58,23 @@ def change_thread(thread: Thread, changes: Mapping[str, Any], using: str) -> Non
     thread.save(using=using, update_fields=["title", "metadata", "updated_at"])
 
 
-def take_working_memory(changes: Mapping[str, Any], config: WorkingMemoryConfig | None) -> str | None:
-    """A working memory that came in metadata, taken out of it (contract section 5)."""
-    metadata = changes.get("metadata", {})
-    if config is None or not config.enabled or not isinstance(metadata.get("workingMemory"), str):
+class Note(NamedTuple):
+    """A working memory that came in the metadata of a thread, and the scope in which it is kept."""
+
+    value: str
+    scope: Scope
+
+
+def take_note(metadata: dict[str, Any] | None, config: WorkingMemoryConfig | None) -> Note | None:
+    """Take the string at `workingMemory` out of metadata, where working memory is on (section 5)."""
+    if not metadata or config is None or not config.enabled:
         return None
-    note: str = metadata.pop("workingMemory")
-    return note
+    if not isinstance(metadata.get("workingMemory"), str):
+        return None
+    return Note(metadata.pop("workingMemory"), config.scope)
 
 
-def store_note(thread: Thread, note: str | None, config: WorkingMemoryConfig | None, using: str) -> None:
-    """Make what :func:`take_working_memory` took a version, in the configured scope."""
-    if note is not None and config is not None:
-        owner = thread.resource if config.scope == "resource" else thread
-        store_value(owner, lambda _: note, using)
+def store_note(thread: Thread, note: Note | None, using: str) -> None:
+    """Make a note a version of the working memory."""
+    if note is not None:
+        store_value(thread.resource if note.scope == "resource" else thread, lambda _: note.value, using)

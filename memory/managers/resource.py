@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from memory.asynchronous import async_twin
 from memory.content.json import clean_metadata, merge_metadata
-from memory.db.transactions import write_transaction
+from memory.db.transactions import run_write
 from memory.querysets import tables
 from memory.validation import Check, after
 
@@ -43,13 +43,16 @@ class ResourceManager(models.Manager["Resource"]):
         changes = clean_metadata(check, metadata, "metadata") or {}
         check.finish()
         using = self._db or router.db_for_write(self.model)
-        with write_transaction(using, self.model._meta.db_table):
+
+        def update() -> Resource:
             ensure_resource(resource_id, using)
             resource = self.using(using).select_for_update(no_key=True).get(uid=resource_id)
             resource.metadata = merge_metadata(resource.metadata, changes, "metadata")
             resource.updated_at = after(timezone.now(), resource.updated_at)
             resource.save(using=using, update_fields=["metadata", "updated_at"])
-        return resource
+            return resource
+
+        return run_write(using, self.model._meta.db_table, update)
 
     aensure = async_twin(ensure)
     aupdate_resource = async_twin(update_resource)

@@ -11,10 +11,10 @@ from django.db import models
 from django.utils import timezone
 
 from memory.content.incoming import IncomingMessage, read_messages
-from memory.db.transactions import retried, write_transaction
+from memory.db.transactions import run_write
 from memory.exceptions import MessageConflict, ThreadNotFound, ThreadNotOwned
 from memory.managers.opening import open_thread
-from memory.managers.touching import hold_locked, lock_threads, touch
+from memory.managers.touching import attach_threads, lock_threads, touch
 from memory.querysets import tables
 from memory.signals import messages_stored
 from memory.validation import Check, after
@@ -43,6 +43,7 @@ class Save:
     ) -> None:
         check = Check()
         self.resource_uid = None if resource_id is None else check.identifier(resource_id, "resource_id")
+        check.boolean(create_thread, "create_thread")
         self.model = tables.messages(using).model
         if isinstance(messages, list | tuple):
             messages = [self._as_given(message) for message in messages]
@@ -74,18 +75,17 @@ class Save:
         """
         if not self.incoming:
             return []
-        return retried(self._store)
+        return run_write(self.using, self.model._meta.db_table, self._store)
 
     def _store(self) -> list[Message]:
-        with write_transaction(self.using, self.model._meta.db_table):
-            uids = [message.uid for message in self.incoming]
-            stored = tables.messages(self.using).with_ids(uids)
-            sources = set(stored.values_list("thread_id", flat=True))
-            self._lock_threads(sources)
-            existing = {row.uid: row for row in stored.locked()} if sources else {}
-            hold_locked(existing.values(), self.threads.values())
-            self._check_owners(existing)
-            return self._write(existing)
+        uids = [message.uid for message in self.incoming]
+        stored = tables.messages(self.using).with_ids(uids)
+        sources = set(stored.values_list("thread_id", flat=True))
+        self._lock_threads(sources)
+        existing = {row.uid: row for row in stored.locked()} if sources else {}
+        attach_threads(existing.values(), self.threads.values())
+        self._check_owners(existing)
+        return self._write(existing)
 
     def _lock_threads(self, sources: set[int]) -> None:
         """Lock the threads that are named and those that messages leave; make missing ones if asked to."""
@@ -134,6 +134,7 @@ class Save:
                 if created_at is None:
                     created_at = now = after(timezone.now(), now)
                 row = self.model(uid=message.uid, created_at=created_at)
+                row._state.db = self.using
                 new.append(row)
             elif row.redacted_at is not None:
                 # A redacted message stays redacted: clients send history again.

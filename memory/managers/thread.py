@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from django.db import models, router
 from django.db.models import Subquery
@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from memory.asynchronous import async_twin
 from memory.content.json import clean_metadata
-from memory.db.transactions import write_transaction
+from memory.db.transactions import run_write
 from memory.exceptions import ThreadNotFound
 from memory.managers.cloning import Clone
 from memory.managers.deleting import delete_rows
-from memory.managers.opening import change_thread, open_thread, store_note, take_working_memory
+from memory.managers.opening import change_thread, open_thread, store_note, take_note
 from memory.managers.resource import ensure_resource
 from memory.managers.touching import lock_threads
 from memory.querysets import ThreadQuerySet, tables
@@ -26,6 +26,8 @@ from memory.validation import Check, after
 
 if TYPE_CHECKING:
     from memory.schema import Thread
+
+T = TypeVar("T")
 
 _Base = models.Manager.from_queryset(ThreadQuerySet)
 
@@ -60,9 +62,8 @@ class ThreadManager(_Base["Thread"]):
         check.identifier(resource_id, "resource_id")
         changes = _read_changes(check, title, metadata)
         check.finish()
-        using = self._write_db
-        with write_transaction(using, self.model._meta.db_table):
-            return open_thread(resource_id, uid, changes, working_memory=working_memory, using=using)
+        note = take_note(changes.get("metadata"), working_memory)
+        return self._run(lambda using: open_thread(resource_id, uid, changes, note=note, using=using))
 
     def get_thread(self, thread_id: str, *, resource_id: str | None = None) -> Thread | None:
         """The thread, with its resource; None if it does not exist or is not of `resource_id`. 1 query.
@@ -136,13 +137,15 @@ class ThreadManager(_Base["Thread"]):
         uid = check.identifier(thread_id, "thread_id")
         changes = _read_changes(check, title, metadata)
         check.finish()
-        using = self._write_db
-        with write_transaction(using, self.model._meta.db_table):
-            thread = self._locked(uid or "")
-            note = take_working_memory(changes, working_memory)
+        note = take_note(changes.get("metadata"), working_memory)
+
+        def update(using: str) -> Thread:
+            thread = self._locked(uid or "", using)
             change_thread(thread, changes, using)
-            store_note(thread, note, working_memory, using)
-        return thread
+            store_note(thread, note, using)
+            return thread
+
+        return self._run(update)
 
     def delete_thread(self, thread_id: str) -> None:
         """Delete a thread with its messages, vectors and working memory; the resource's stays.
@@ -155,11 +158,13 @@ class ThreadManager(_Base["Thread"]):
         check = Check()
         uid = check.identifier(thread_id, "thread_id")
         check.finish()
-        using = self._write_db
-        with write_transaction(using, self.model._meta.db_table):
+
+        def delete(using: str) -> None:
             for thread in lock_threads(using, uids=[uid or ""]):
                 delete_rows(tables.messages(using).in_thread(thread))
                 thread.delete(using=using)
+
+        self._run(delete)
 
     def transfer_thread(self, thread_id: str, resource_id: str) -> Thread:
         """Give a thread and its messages to another resource, made if it does not exist.
@@ -172,16 +177,18 @@ class ThreadManager(_Base["Thread"]):
         uid = check.identifier(thread_id, "thread_id")
         check.identifier(resource_id, "resource_id")
         check.finish()
-        using = self._write_db
-        with write_transaction(using, self.model._meta.db_table):
-            thread = self._locked(uid or "")
+
+        def transfer(using: str) -> Thread:
+            thread = self._locked(uid or "", using)
             if thread.resource.uid != resource_id:
                 thread.resource = ensure_resource(resource_id, using)
                 thread.updated_at = after(timezone.now(), thread.updated_at)
                 self.using(using).filter(pk=thread.pk).update(
-                    resource=thread.resource, updated_at=thread.updated_at
+                    resource_id=thread.resource.pk, updated_at=thread.updated_at
                 )
-        return thread
+            return thread
+
+        return self._run(transfer)
 
     def clone_thread(
         self,
@@ -232,8 +239,13 @@ class ThreadManager(_Base["Thread"]):
     def _write_db(self) -> str:
         return self._db or router.db_for_write(self.model)
 
-    def _locked(self, uid: str) -> Thread:
-        threads = lock_threads(self._write_db, uids=[uid])
+    def _run(self, work: Callable[[str], T]) -> T:
+        """`work` in a write transaction; it is given the alias of the database."""
+        using = self._write_db
+        return run_write(using, self.model._meta.db_table, lambda: work(using))
+
+    def _locked(self, uid: str, using: str) -> Thread:
+        threads = lock_threads(using, uids=[uid])
         if not threads:
             raise ThreadNotFound(uid)
         return threads[0]

@@ -18,21 +18,28 @@ if TYPE_CHECKING:
 
 
 def lock_threads(using: str, *, uids: Iterable[str] = (), keys: Iterable[int] = ()) -> list[Thread]:
-    """Threads by their ids or primary keys, with their resources, locked for this transaction. 1 query."""
+    """Threads by their ids or primary keys, with their resources, locked for this transaction. 2 queries."""
     condition = Q(IsOneOf("uid", list(uids)))
     if keys := list(keys):
         condition |= Q(IsOneOf("pk", keys))
-    return list(tables.threads(using).filter(condition).locked())
+    threads = list(tables.threads(using).filter(condition).locked())
+    owners = tables.resources(using).in_bulk({thread.resource_id for thread in threads})
+    for thread in threads:
+        thread.resource = owners[thread.resource_id]
+    return threads
 
 
-def hold_locked(rows: Iterable[Message], locked: Iterable[Thread]) -> None:
-    """Hold that messages, locked now, are still in threads that were locked before.
+def attach_threads(rows: Iterable[Message], locked: Iterable[Thread]) -> None:
+    """Give messages, locked now, their threads, which were locked before.
 
     Raises:
         RowsMoved: another transaction moved one meanwhile.
     """
-    if {row.thread_id for row in rows} - {thread.pk for thread in locked}:
-        raise RowsMoved
+    by_key = {thread.pk: thread for thread in locked}
+    for row in rows:
+        if row.thread_id not in by_key:
+            raise RowsMoved
+        row.thread = by_key[row.thread_id]
 
 
 def touch(

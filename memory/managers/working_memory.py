@@ -12,9 +12,10 @@ from memory.asynchronous import async_twin
 from memory.conf import memory_settings
 from memory.content.json import clean_json
 from memory.content.merge import merge_working_memory
-from memory.db.transactions import write_transaction
+from memory.db.transactions import run_write
 from memory.exceptions import RecallError, ThreadNotFound, ThreadNotOwned, WorkingMemoryDisabled
 from memory.managers.resource import ensure_resource
+from memory.managers.touching import lock_threads
 from memory.querysets import tables
 from memory.validation import Check, after
 
@@ -38,7 +39,10 @@ class WorkingMemoryManager(models.Manager["WorkingMemory"]):
         _check_ids(config, thread_id, resource_id)
         if not config.enabled:
             return None
-        _owned_thread(thread_id, resource_id, self.db)
+        if thread_id is not None:
+            owner_uid = tables.threads(self.db).filter(uid=thread_id).values_list("resource__uid", flat=True)
+            if resource_id is not None and owner_uid.exclude(resource__uid=resource_id).exists():
+                raise ThreadNotOwned(thread_id)
         owner = {"resource__uid": resource_id} if config.scope == "resource" else {"thread__uid": thread_id}
         return self.filter(**owner).values_list("value", flat=True).first() or None
 
@@ -68,13 +72,19 @@ class WorkingMemoryManager(models.Manager["WorkingMemory"]):
         if not config.enabled:
             raise WorkingMemoryDisabled
         using = self._db or router.db_for_write(self.model)
-        with write_transaction(using, self.model._meta.db_table):
-            thread = _owned_thread(thread_id, resource_id, using)
+
+        def update() -> str:
+            locked = lock_threads(using, uids=[] if thread_id is None else [thread_id])
+            for thread in locked:
+                if resource_id not in (None, thread.resource.uid):
+                    raise ThreadNotOwned(thread.uid)
             if config.scope == "resource":
                 return store_value(ensure_resource(resource_id or "", using), change, using)
-            if thread is None:
+            if not locked:
                 raise ThreadNotFound(thread_id or "")
-            return store_value(thread, change, using)
+            return store_value(locked[0], change, using)
+
+        return run_write(using, self.model._meta.db_table, update)
 
     aget_value = async_twin(get_value)
     aupdate_value = async_twin(update_value)
@@ -83,30 +93,30 @@ class WorkingMemoryManager(models.Manager["WorkingMemory"]):
 def store_value(owner: Resource | Thread, change: Callable[[str], str], using: str) -> str:
     """Apply `change` to the present text of an owner under a lock, and keep the result as a version.
 
-    Updates are serialised: none is lost. A text that does not change makes no version.
+    Runs in :func:`run_write`. Updates are serialised: none is lost. A text that does not change makes no
+    version.
 
     Raises:
         RecallError: the result is longer than `MAX_TEXT`.
     """
     rows = tables.working_memories(using)
-    with write_transaction(using, rows.model._meta.db_table):
-        rows.get_or_create(**_owned_by(owner))
-        memory = rows.select_for_update(no_key=True).get(**_owned_by(owner))
-        value = change(memory.value)
-        if len(value) > memory_settings.MAX_TEXT:
-            raise RecallError.at(
-                "value", f"must make at most {memory_settings.MAX_TEXT:,} characters, not {len(value):,}"
-            )
-        if value != memory.value:
-            versions = tables.versions(using).filter(working_memory=memory.pk)
-            latest = versions.aggregate(number=models.Max("number"))["number"] or 0
-            memory.value = value
-            memory.updated_at = after(timezone.now(), memory.updated_at)
-            memory.save(using=using, update_fields=["value", "updated_at"])
-            tables.versions(using).create(
-                working_memory_id=memory.pk, number=latest + 1, value=value, created_at=memory.updated_at
-            )
-        return value
+    rows.get_or_create(**_owned_by(owner))
+    memory = rows.select_for_update(no_key=True).get(**_owned_by(owner))
+    value = change(memory.value)
+    if len(value) > memory_settings.MAX_TEXT:
+        raise RecallError.at(
+            "value", f"must make at most {memory_settings.MAX_TEXT:,} characters, not {len(value):,}"
+        )
+    if value != memory.value:
+        versions = tables.versions(using).filter(working_memory=memory.pk)
+        latest = versions.aggregate(number=models.Max("number"))["number"] or 0
+        memory.value = value
+        memory.updated_at = after(timezone.now(), memory.updated_at)
+        memory.save(using=using, update_fields=["value", "updated_at"])
+        tables.versions(using).create(
+            working_memory_id=memory.pk, number=latest + 1, value=value, created_at=memory.updated_at
+        )
+    return value
 
 
 def copy_value(source: Resource | Thread, target: Resource | Thread, using: str) -> None:
@@ -117,18 +127,8 @@ def copy_value(source: Resource | Thread, target: Resource | Thread, using: str)
         store_value(target, lambda present: present or value, using)
 
 
-def _owned_thread(thread_id: str | None, resource_id: str | None, using: str) -> Thread | None:
-    """The thread, if it is named and exists; it must be of the resource, if that is named."""
-    if thread_id is None:
-        return None
-    thread = tables.threads(using).filter(uid=thread_id).select_related("resource").first()
-    if thread is not None and resource_id not in (None, thread.resource.uid):
-        raise ThreadNotOwned(thread_id)
-    return thread
-
-
 def _owned_by(owner: Resource | Thread) -> dict[str, Any]:
-    return {owner._meta.model_name or "": owner}
+    return {f"{owner._meta.model_name}_id": owner.pk}
 
 
 def _check_ids(config: WorkingMemoryConfig, thread_id: Any, resource_id: Any) -> None:

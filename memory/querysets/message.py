@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from django.db import models, transaction
+from django.db import models
 from django.db.models import Q
 
 from memory.db.expressions import IsOneOf
+from memory.db.transactions import write_transaction
 from memory.querysets.conditions import matching
 from memory.querysets.windows import Target, window_sql
 from memory.signals import messages_stored
@@ -57,12 +58,8 @@ class MessageQuerySet(models.QuerySet["Message"]):
         return self.order_by("-created_at", "-pk")
 
     def locked(self) -> MessageQuerySet:
-        """With their threads and owners, locked against other writers until the transaction ends."""
-        return (
-            self.select_related("thread__resource")
-            .select_for_update(of=("self",), no_key=True)
-            .order_by("pk")
-        )
+        """Locked against other writers until the transaction ends; their threads are locked before."""
+        return self.select_for_update(no_key=True).order_by("pk")
 
     def with_context(self, resource: Resource, targets: Sequence[Target]) -> MessageQuerySet:
         """The targets that belong to `resource`, with their neighbours (rule 5): one index walk a target
@@ -85,7 +82,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
         for message in messages:
             message.prepare()
         self._for_write = True
-        with transaction.atomic(using=self.db):
+        with write_transaction(self.db, self.model._meta.db_table):
             stored = super().bulk_create(
                 messages, batch_size, ignore_conflicts, update_conflicts, update_fields, unique_fields
             )
@@ -117,7 +114,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
         """
         values = {name: kwargs[name] for name in ("body", "metadata") if isinstance(kwargs.get(name), dict)}
         if values:
-            row = self.model(**values)
+            row = self.model(role="user", **values)
             row.prepare()
             kwargs |= {name: getattr(row, name) for name in values}
             if "body" in values:
@@ -127,7 +124,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
         if not FOLLOWED & set(kwargs):
             return super().update(**kwargs)
         self._for_write = True
-        with transaction.atomic(using=self.db):
+        with write_transaction(self.db, self.model._meta.db_table):
             keys = list(self.order_by().values_list("pk", flat=True))
             rows = self._fresh().filter(IsOneOf("pk", keys))
             changed = models.QuerySet.update(rows, **kwargs)

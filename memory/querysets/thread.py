@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from django.db import models, transaction
+from django.db import models
 
 from memory.db.expressions import IsOneOf, MetadataMatches
+from memory.db.transactions import write_transaction
 from memory.signals import threads_transferred
 
 if TYPE_CHECKING:
@@ -23,19 +24,20 @@ class ThreadQuerySet(models.QuerySet["Thread"]):
         return self.filter(MetadataMatches("metadata", metadata)) if metadata else self.all()
 
     def locked(self) -> ThreadQuerySet:
-        """With their resources, locked against other writers until the transaction ends.
+        """Locked against other writers until the transaction ends.
 
         In the order of the primary keys, so that two writers never wait for each other; the lock lets
-        foreign keys to the thread be checked meanwhile.
+        foreign keys to the thread be checked meanwhile. Without a join: PostgreSQL would test it again
+        after waiting, and drop a thread that went to another resource meanwhile.
         """
-        return self.select_related("resource").select_for_update(of=("self",), no_key=True).order_by("pk")
+        return self.select_for_update(no_key=True).order_by("pk")
 
     def update(self, **kwargs: Any) -> int:
         """Django's, with the vectors following when the threads go to another resource."""
         if not {"resource", "resource_id"} & set(kwargs):
             return super().update(**kwargs)
         self._for_write = True
-        with transaction.atomic(using=self.db):
+        with write_transaction(self.db, self.model._meta.db_table):
             keys = list(self.order_by().values_list("pk", flat=True))
             rows = type(self)(self.model, using=self.db).filter(IsOneOf("pk", keys))
             changed = models.QuerySet.update(rows, **kwargs)

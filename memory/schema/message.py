@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from memory.content.dates import wire_date
+from memory.content.incoming import MAX_TYPE_LENGTH
 from memory.content.normalise import Content, empty_body, normalise_content
 from memory.content.text import text_of
 from memory.db.indexes import ContainmentIndex
@@ -60,7 +61,7 @@ class Message(models.Model):
         db_index=False,  # memory_message_order begins with it
     )
     role = models.CharField(_("role"), max_length=16, choices=Role.choices)
-    type = models.CharField(_("type"), max_length=64, blank=True, default="")
+    type = models.CharField(_("type"), max_length=MAX_TYPE_LENGTH, blank=True, default="")
     body = models.JSONField(_("content"), default=empty_body)
     metadata = models.JSONField(_("metadata"), default=dict, blank=True)
     text = models.TextField(_("text"), blank=True, editable=False, default="")
@@ -128,6 +129,10 @@ class Message(models.Model):
             RecallError: `body` or `metadata` was assigned something that is no content.
         """
         check = Check()
+        check.identifier(self.uid, "uid")
+        check.choice(self.role, "role", self.Role.values)
+        if not isinstance(self.type, str) or len(self.type) > MAX_TYPE_LENGTH:
+            check.fail("type", f"must be a string of at most {MAX_TYPE_LENGTH} characters")
         for name in ("body", "metadata"):
             if not isinstance(getattr(self, name), dict):
                 check.fail(name, "must be an object")

@@ -197,8 +197,9 @@ def test_case_20_a_taken_message_id_is_refused(owners: None) -> None:
 
 
 def test_case_20_no_verb_moves_a_message_to_another_owner(owners: None) -> None:
-    with pytest.raises(ThreadNotOwned):
+    with pytest.raises(MessageConflict):
         Memory().update_messages([{"id": "m1", "thread_id": "t2"}])
+    assert Memory().update_messages([{"id": "m1", "resource_id": "r2", "content": "taken"}]) == []
     with pytest.raises(ThreadNotFound):
         Memory().update_messages([{"id": "m1", "thread_id": "unknown"}])
     assert Memory().get_messages(["m1"])[0].thread.uid == "t1"
