@@ -16,6 +16,8 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "memory",
+    # The command `demo`; it is the site's, not the app's: it writes people of its own into the database.
+    "project",
 ]
 
 MIDDLEWARE = [

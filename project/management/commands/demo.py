@@ -1,4 +1,4 @@
-"""`manage.py demo`: the main job for a newcomer, on conversations that ship with the app."""
+"""`manage.py demo`: the main job for a newcomer, on conversations that ship with the project."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ THREAD = "demo-maya-refund"
 
 class Command(BaseCommand):
     help = (
-        "Migrate the database, load conversations that ship with the app, embed them and show what recalls "
-        "find. Safe to repeat: rows whose ids begin with 'demo-' are updated, nothing else is touched."
+        "Migrate the database, load conversations that ship with the project, embed them and show what "
+        "recalls find. Safe to repeat: rows whose ids begin with 'demo-' are updated, nothing else is "
+        "touched."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -183,6 +184,6 @@ def tell_what_next(console: Console, using: str) -> None:
 
 
 def _read(name: str) -> dict[str, Any]:
-    text = files("memory").joinpath("demo", f"{name}.json").read_text("utf-8")
+    text = files("project").joinpath("demo", f"{name}.json").read_text("utf-8")
     data: dict[str, Any] = json.loads(text)
     return data
