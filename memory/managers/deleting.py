@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memory.conf import memory_settings
 from memory.db.expressions import IsOneOf
 from memory.db.transactions import write_transaction
+from memory.exceptions import ThreadNotOwned
 from memory.managers.touching import lock_threads, touch
 from memory.querysets import tables
 from memory.validation import Check
@@ -18,20 +19,25 @@ if TYPE_CHECKING:
     from memory.schema import Message
 
 
-def read_ids(check: Check, ids: Any) -> list[str]:
+def read_ids(check: Check, ids: Any, path: str = "ids") -> list[str]:
     """Ids of messages, as strings or as `{"id"}` objects; a single one need not stand in a list."""
     if isinstance(ids, str | Mapping):
         ids = [ids]
     found = []
-    for value, path in check.sequence(ids, "ids", maximum=memory_settings.MAX_MESSAGES):
+    for value, at in check.sequence(ids, path, maximum=memory_settings.MAX_MESSAGES):
         if isinstance(value, Mapping):
-            value, path = value.get("id"), f"{path}.id"
-        found.append(check.identifier(value, path))
+            value, at = value.get("id"), f"{at}.id"
+        found.append(check.identifier(value, at))
     return [uid for uid in found if uid is not None]
 
 
 def delete_messages(
-    ids: str | Sequence[str | Mapping[str, Any]], *, resource_id: str | None, using: str
+    ids: str | Sequence[str | Mapping[str, Any]],
+    *,
+    resource_id: str | None,
+    owners: Collection[str] | None,
+    refuse: bool,
+    using: str,
 ) -> int:
     """See :meth:`MessageManager.delete_messages`."""
     check = Check()
@@ -43,11 +49,16 @@ def delete_messages(
     messages = tables.messages(using)
     with write_transaction(using, messages.model._meta.db_table):
         named = messages.with_ids(uids)
-        if owner is not None:
+        if owners is not None:
+            named = named.filter(IsOneOf("thread__resource__uid", list(owners)))
+        if owner is not None and not refuse:
             named = named.filter(thread__resource__uid=owner)
         threads = lock_threads(using, keys=set(named.values_list("thread_id", flat=True)))
         if not threads:
             return 0
+        for thread in threads:
+            if owner not in (None, thread.resource.uid):
+                raise ThreadNotOwned(thread.uid)
         keys = list(named.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
         deleted = delete_rows(messages.filter(IsOneOf("pk", keys)))
         touch(using, threads, lost=[thread.pk for thread in threads])

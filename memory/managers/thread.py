@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,13 +18,15 @@ from memory.managers.cloning import Clone
 from memory.managers.deleting import delete_rows
 from memory.managers.opening import change_thread, open_thread, store_note, take_working_memory
 from memory.managers.resource import ensure_resource
-from memory.managers.touching import lock_threads
+from memory.managers.touching import lock_thread
 from memory.querysets import ThreadQuerySet, tables
 from memory.recall import CloneResult, ThreadPage, WorkingMemoryConfig
 from memory.recall.listing import ThreadListing
 from memory.validation import Check, after
 
 if TYPE_CHECKING:
+    from django.contrib.auth.base_user import AbstractBaseUser
+
     from memory.schema import Thread
 
 _Base = models.Manager.from_queryset(ThreadQuerySet)
@@ -41,6 +43,7 @@ class ThreadManager(_Base["Thread"]):
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         working_memory: WorkingMemoryConfig | None = None,
+        user: AbstractBaseUser | None = None,
     ) -> Thread:
         """A new thread; or, if the owner has it already, that thread with what is given updated.
 
@@ -50,10 +53,12 @@ class ThreadManager(_Base["Thread"]):
             title, metadata: None = not given. On an existing thread metadata is merged.
             working_memory: where it is on, a string at `metadata["workingMemory"]` becomes a version of
                 the working memory and is not kept in metadata.
+            user: the account that `resource_id` is made for and linked to.
 
         Raises:
             RecallError: bad input; nothing was written.
             ThreadConflict: the id is taken by another owner.
+            ResourceConflict: the resource exists and is not linked to `user`.
         """
         check = Check()
         uid = None if thread_id is None else check.identifier(thread_id, "thread_id")
@@ -62,10 +67,15 @@ class ThreadManager(_Base["Thread"]):
         check.finish()
         using = self._write_db
         with write_transaction(using, self.model._meta.db_table):
-            return open_thread(resource_id, uid, changes, working_memory=working_memory, using=using)
+            return open_thread(
+                resource_id, uid, changes, working_memory=working_memory, user=user, using=using
+            )
 
-    def get_thread(self, thread_id: str, *, resource_id: str | None = None) -> Thread | None:
-        """The thread, with its resource; None if it does not exist or is not of `resource_id`. 1 query.
+    def get_thread(
+        self, thread_id: str, *, resource_id: str | None = None, owners: Collection[str] | None = None
+    ) -> Thread | None:
+        """The thread, with its resource; None if it does not exist, is not of `resource_id`, or is of none of
+        `owners`. 1 query.
 
         Raises:
             RecallError: bad input.
@@ -75,7 +85,7 @@ class ThreadManager(_Base["Thread"]):
         if resource_id is not None:
             condition["resource__uid"] = check.identifier(resource_id, "resource_id")
         check.finish()
-        return self.filter(**condition).select_related("resource").first()
+        return self.of_owners(owners).filter(**condition).select_related("resource").first()
 
     def list_threads(
         self,
@@ -85,6 +95,7 @@ class ThreadManager(_Base["Thread"]):
         order_by: Mapping[str, str] | None = None,
         page: int | None = None,
         per_page: int | Literal[False] | None = None,
+        owners: Collection[str] | None = None,
     ) -> ThreadPage:
         """Threads of one resource, or of all. 2 queries.
 
@@ -95,6 +106,7 @@ class ThreadManager(_Base["Thread"]):
                 newest first.
             page: number of the page, from 0.
             per_page: threads a page; False = all; default 100.
+            owners: only threads of these resources; None = of all.
 
         Raises:
             RecallError: bad input.
@@ -102,7 +114,7 @@ class ThreadManager(_Base["Thread"]):
         listing = ThreadListing.read(
             resource_id=resource_id, metadata=metadata, order_by=order_by, page=page, per_page=per_page
         )
-        threads = self.matching(listing.metadata).select_related("resource")
+        threads = self.of_owners(owners).matching(listing.metadata).select_related("resource")
         if listing.resource_uid is not None:
             # The owner by its key, not by a join: the index then gives the order too.
             owner = tables.resources(self.db).filter(uid=listing.resource_uid).values("pk")
@@ -125,12 +137,23 @@ class ThreadManager(_Base["Thread"]):
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         working_memory: WorkingMemoryConfig | None = None,
+        replace_metadata: bool = False,
+        resource_id: str | None = None,
+        owners: Collection[str] | None = None,
     ) -> Thread:
         """The thread with a new title, or with metadata merged key by key.
 
+        Args:
+            thread_id: the thread.
+            title, metadata: None = stays as it is.
+            working_memory: see :meth:`create_thread`.
+            replace_metadata: metadata takes the place of what is stored.
+            resource_id: the owner the thread must have.
+            owners: threads of other resources than these count as missing; None = of none.
+
         Raises:
             RecallError: bad input; nothing was written.
-            ThreadNotFound: there is no such thread.
+            ThreadNotFound, ThreadNotOwned: there is no such thread, or it is not of `resource_id`.
         """
         check = Check()
         uid = check.identifier(thread_id, "thread_id")
@@ -138,31 +161,57 @@ class ThreadManager(_Base["Thread"]):
         check.finish()
         using = self._write_db
         with write_transaction(using, self.model._meta.db_table):
-            thread = self._locked(uid or "")
+            thread = lock_thread(using, uid or "", resource_uid=resource_id, owners=owners)
             note = take_working_memory(changes, working_memory)
-            change_thread(thread, changes, using)
+            change_thread(thread, changes, using, replace_metadata=replace_metadata)
             store_note(thread, note, working_memory, using)
         return thread
 
-    def delete_thread(self, thread_id: str) -> None:
+    def delete_thread(
+        self,
+        thread_id: str,
+        *,
+        missing_ok: bool = True,
+        resource_id: str | None = None,
+        owners: Collection[str] | None = None,
+    ) -> None:
         """Delete a thread with its messages, vectors and working memory; the resource's stays.
 
-        An unknown id is no error. The number of queries does not depend on the number of messages.
+        The number of queries does not depend on the number of messages.
+
+        Args:
+            thread_id: the thread.
+            missing_ok: an unknown id is no error.
+            resource_id: the owner the thread must have.
+            owners: threads of other resources than these count as missing; None = of none.
 
         Raises:
             RecallError: bad input.
+            ThreadNotFound, ThreadNotOwned: there is no such thread, or it is not of `resource_id`.
         """
         check = Check()
         uid = check.identifier(thread_id, "thread_id")
         check.finish()
         using = self._write_db
         with write_transaction(using, self.model._meta.db_table):
-            for thread in lock_threads(using, uids=[uid or ""]):
-                delete_rows(tables.messages(using).in_thread(thread))
-                thread.delete(using=using)
+            try:
+                thread = lock_thread(using, uid or "", resource_uid=resource_id, owners=owners)
+            except ThreadNotFound:
+                if missing_ok:
+                    return
+                raise
+            delete_rows(tables.messages(using).in_thread(thread))
+            thread.delete(using=using)
 
-    def transfer_thread(self, thread_id: str, resource_id: str) -> Thread:
+    def transfer_thread(
+        self, thread_id: str, resource_id: str, *, owners: Collection[str] | None = None
+    ) -> Thread:
         """Give a thread and its messages to another resource, made if it does not exist.
+
+        Args:
+            thread_id: the thread.
+            resource_id: its new owner.
+            owners: threads of other resources than these count as missing; None = of none.
 
         Raises:
             RecallError: bad input; nothing was written.
@@ -174,7 +223,7 @@ class ThreadManager(_Base["Thread"]):
         check.finish()
         using = self._write_db
         with write_transaction(using, self.model._meta.db_table):
-            thread = self._locked(uid or "")
+            thread = lock_thread(using, uid or "", owners=owners)
             if thread.resource.uid != resource_id:
                 thread.resource = ensure_resource(resource_id, using)
                 thread.updated_at = after(timezone.now(), thread.updated_at)
@@ -196,6 +245,8 @@ class ThreadManager(_Base["Thread"]):
         start_date: datetime | str | None = None,
         end_date: datetime | str | None = None,
         working_memory: WorkingMemoryConfig | None = None,
+        source_resource_id: str | None = None,
+        owners: Collection[str] | None = None,
     ) -> CloneResult:
         """Copy a thread with its messages, vectors and working memory, in one transaction.
 
@@ -208,10 +259,12 @@ class ThreadManager(_Base["Thread"]):
             message_limit: the newest so many; None or 0 = all.
             message_ids, start_date, end_date: only these, dates inclusive; they combine by AND.
             working_memory: see :meth:`create_thread`.
+            source_resource_id: the owner the source must have.
+            owners: sources of other resources than these count as missing; None = of none.
 
         Raises:
             RecallError: bad input; nothing was written.
-            ThreadNotFound: there is no such source.
+            ThreadNotFound, ThreadNotOwned: there is no such source, or it is not of `source_resource_id`.
             ThreadConflict: the new id is taken.
         """
         return Clone(
@@ -225,18 +278,14 @@ class ThreadManager(_Base["Thread"]):
             start_date=start_date,
             end_date=end_date,
             working_memory=working_memory,
+            source_resource_id=source_resource_id,
+            owners=owners,
             using=self._write_db,
         ).run()
 
     @property
     def _write_db(self) -> str:
         return self._db or router.db_for_write(self.model)
-
-    def _locked(self, uid: str) -> Thread:
-        threads = lock_threads(self._write_db, uids=[uid])
-        if not threads:
-            raise ThreadNotFound(uid)
-        return threads[0]
 
     acreate_thread = async_twin(create_thread)
     aget_thread = async_twin(get_thread)
