@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -21,7 +22,9 @@ from memory.managers.embedding import mismatch
 from memory.models import EmbeddingSpace
 from memory.recall import MemoryConfig
 
-LIMITS = tuple(field.name for field in fields(MemorySettings) if field.name.startswith("MAX_"))
+THROTTLED = ("recall", "search")
+RATE = re.compile(r"[1-9]\d*/[smhd].*")
+LIMITS = tuple(field.name for field in fields(MemorySettings) if field.type == "int")
 
 
 @register(Tags.compatibility)
@@ -118,12 +121,30 @@ def _wrong_values() -> list[CheckMessage]:
                 id="memory.E002",
             )
         )
+    resolver: object = memory_settings.RESOURCE_RESOLVER
+    if not isinstance(resolver, str):
+        problems.append(
+            Error(f"{SETTING}['RESOURCE_RESOLVER'] must be the dotted path of a function.", id="memory.E002")
+        )
+    problems += _wrong_rates()
     problems += [
         Error(f"{SETTING}[{name!r}] must be a dict of dicts.", id="memory.E002")
         for name in ("AGENTS", "EMBEDDERS")
         if not _is_nested(getattr(memory_settings, name))
     ]
     return problems
+
+
+def _wrong_rates() -> list[CheckMessage]:
+    rates: object = memory_settings.HTTP_THROTTLE_RATES
+    allowed = f"{SETTING}['HTTP_THROTTLE_RATES'] must map 'recall' and 'search' to rates such as '60/min'"
+    if not isinstance(rates, Mapping):
+        return [Error(f"{allowed}.", id="memory.E002")]
+    return [
+        Error(f"{allowed}, not {scope!r}: {rate!r}.", id="memory.E002")
+        for scope, rate in rates.items()
+        if scope not in THROTTLED or not isinstance(rate, str) or not RATE.fullmatch(rate)
+    ]
 
 
 def _wrong_agents() -> list[CheckMessage]:

@@ -32,6 +32,23 @@ class MemorySettings:
     # "command" = only when `manage.py embed_messages` runs (from cron, for example).
     EMBED: Literal["inline", "command"] = "inline"
 
+    # Which resources the caller of a request over HTTP may touch: dotted path of a function that takes the
+    # request and answers a `memory.api.access.Access`.
+    RESOURCE_RESOLVER: str = "memory.api.access.resolve_resources"
+
+    # Most threads or messages a page over HTTP.
+    HTTP_MAX_PER_PAGE: int = 1_000
+
+    # Most messages of a `perPage: false` over HTTP; a thread with more has to be read in pages.
+    HTTP_MAX_UNPAGED: int = 10_000
+
+    # Largest body of a request over HTTP, in bytes.
+    HTTP_MAX_BODY: int = 4_718_592
+
+    # Rates at which one caller may recall and search over HTTP: {"recall": "60/min", "search": "30/min"},
+    # in the form Django REST Framework knows. A route that is not named is not throttled.
+    HTTP_THROTTLE_RATES: Mapping[str, str] = field(default_factory=dict)
+
     # Most distinct messages one search may return.
     MAX_TOP_K: int = 1_000
 

@@ -1,7 +1,7 @@
 """Every error the app raises on purpose.
 
 No text here ever holds message content, and an error about a row of another owner says nothing of that
-row: the texts of ``MessageConflict`` and ``ThreadConflict`` are constant.
+row: the texts of ``MessageConflict``, ``ThreadConflict`` and ``ResourceConflict`` are constant.
 """
 
 from __future__ import annotations
@@ -70,6 +70,16 @@ class MessageConflict(ConversationMemoryError):
 
     def __init__(self) -> None:
         super().__init__("A message id is taken. Choose another one, or leave it out.")
+
+
+class ResourceConflict(ConversationMemoryError):
+    """The resource that would be made for a user exists already and is not linked to that user."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The resource of this account exists already without being linked to it. An administrator has "
+            "to link the two."
+        )
 
 
 class SemanticRecallNotConfigured(ConversationMemoryError):

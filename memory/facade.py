@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memory.managers.message import MessageManager
     from memory.managers.thread import ThreadManager
     from memory.managers.working_memory import WorkingMemoryManager
-    from memory.recall import CloneResult, RecallResult, ThreadPage
+    from memory.recall import CloneResult, RecallResult, SearchResult, ThreadPage
     from memory.recall.config import Layer
     from memory.schema import Message, Thread
 
@@ -50,9 +50,9 @@ class Memory:
             RecallError: wrong options.
             ImproperlyConfigured: the agent is unknown or configured wrongly.
         """
-        return MemoryConfig.of(*self._layers(), ("thread_config", thread_config))
+        return MemoryConfig.of(*self.layers(), ("thread_config", thread_config))
 
-    def _layers(self) -> list[Layer]:
+    def layers(self) -> list[Layer]:
         """What lies below the options of a call."""
         agents = {"default": {}, **memory_settings.AGENTS}
         if self.agent not in agents:
@@ -90,7 +90,7 @@ class Memory:
             filter=filter,
             order_by=order_by,
             thread_config=thread_config,
-            defaults=self._layers(),
+            defaults=self.layers(),
         )
 
     def save_messages(
@@ -195,6 +195,19 @@ class Memory:
             start_date=start_date,
             end_date=end_date,
             working_memory=self.config().working_memory,
+        )
+
+    def search(
+        self, query: str, *, resource_id: str, thread_id: str | None = None, limit: int = 20
+    ) -> SearchResult:
+        """Messages of a resource by meaning, or by their words where semantic recall is off."""
+        from memory.managers.search import search
+        from memory.models import Message
+
+        using = self.using or Message.objects.db
+        config = self.config()
+        return search(
+            query, resource_id=resource_id, thread_id=thread_id, limit=limit, config=config, using=using
         )
 
     def get_working_memory(

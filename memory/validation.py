@@ -24,6 +24,8 @@ MAX_INTEGER = 2**62
 MIN_DATE, MAX_DATE = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)
 MIN_BOUND, MAX_BOUND = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _PLAIN_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -56,10 +58,22 @@ def show_key(key: Any) -> str:
 
 
 class Check:
-    """Collects issues; every method answers the value as it is to be used, or None with an issue noted."""
+    """Collects issues; every method answers the value as it is to be used, or None with an issue noted.
 
-    def __init__(self) -> None:
+    Args:
+        wire: the input came as JSON over HTTP: names are known in camelCase only, dates may be epoch
+            milliseconds, and 5.0 is an integer, as JSON has one kind of number.
+        strict: unknown names of mappings are issues; else they are ignored.
+    """
+
+    def __init__(self, *, wire: bool = False, strict: bool = True) -> None:
+        self.wire = wire
+        self.strict = strict
         self.issues: list[Issue] = []
+
+    def spell(self, name: str) -> str:
+        """A snake_case name as this caller writes it."""
+        return camel_case(name) if self.wire else name
 
     def fail(self, path: str, message: str) -> None:
         """Note one issue."""
@@ -79,24 +93,30 @@ class Check:
             value: the mapping as it was given.
             path: where it was given; "" for the top level.
             names: the snake_case names that are known.
-            strict: unknown names are issues; else they are ignored.
+            strict: False = unknown names are ignored, whatever this check is set to.
         """
         if not isinstance(value, Mapping):
             self.fail(path, f"must be an object, not {_kind(value)}")
             return {}
-        spellings = {spelling: name for name in names for spelling in (name, camel_case(name))}
+        spellings = self.spellings(names)
         found: dict[str, Given] = {}
         for key, entry in value.items():
             entry_path = f"{path}.{show_key(key)}" if path else show_key(key)
             name = spellings.get(key) if isinstance(key, str) else None
             if name is None:
-                if strict:
-                    self.fail(entry_path, _unknown(show_key(key), spellings))
+                if strict and self.strict:
+                    self.fail(entry_path, _unknown(show_key(key), spellings, wire=self.wire))
             elif name in found:
                 self.fail(entry_path, f"is given twice, as {found[name].path} too")
             else:
                 found[name] = Given(entry, entry_path)
         return found
+
+    def spellings(self, names: Iterable[str]) -> dict[str, str]:
+        """The spellings that are known, each with its snake_case name."""
+        if self.wire:
+            return {camel_case(name): name for name in names}
+        return {spelling: name for name in names for spelling in (name, camel_case(name))}
 
     def sequence(self, value: Any, path: str, *, maximum: int) -> list[Given]:
         """The elements of a list or tuple, with their paths."""
@@ -146,6 +166,8 @@ class Check:
             return value
         allowed = f"an integer from {minimum}" + (f" to {maximum:,}" if maximum < MAX_INTEGER else "")
         allowed += " or false" if or_false else ""
+        if self.wire and isinstance(value, float) and value.is_integer():
+            value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
             self.fail(path, f"must be {allowed}, not {_kind(value)}")
         elif not minimum <= value <= maximum:
@@ -171,11 +193,18 @@ class Check:
         return None
 
     def bound(self, value: Any, path: str) -> datetime | None:
-        """An aware datetime, or ISO 8601 text with an offset, `Z`, or a plain date (UTC midnight), in UTC.
+        """An aware datetime, or ISO 8601 text with an offset, `Z`, or a plain date (UTC midnight), in UTC;
+        over the wire epoch milliseconds too.
 
         A date at the ends of the calendar becomes one that still lies beyond all stored dates.
         """
-        if isinstance(value, str):
+        if self.wire and isinstance(value, int | float) and not isinstance(value, bool):
+            try:
+                parsed = EPOCH + timedelta(milliseconds=value)
+            except (OverflowError, ValueError):
+                self.fail(path, "is beyond the years 1 to 9999")
+                return None
+        elif isinstance(value, str):
             try:
                 parsed = datetime.fromisoformat(value)
             except ValueError:
@@ -227,9 +256,8 @@ def _brief(number: int | float) -> str:
     return str(number) if isinstance(number, float) or abs(number) < 10**20 else "a number of over 20 digits"
 
 
-def _unknown(key: str, spellings: Iterable[str]) -> str:
-    spellings = list(spellings)
+def _unknown(key: str, spellings: Mapping[str, str], *, wire: bool) -> str:
     close = difflib.get_close_matches(key, spellings, n=1)
     if close:
         return f"is unknown; did you mean {close[0]!r}?"
-    return f"is unknown; allowed are {', '.join(sorted({s for s in spellings if s.islower()}))}"
+    return f"is unknown; allowed are {', '.join(sorted(spellings if wire else set(spellings.values())))}"

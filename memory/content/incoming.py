@@ -54,9 +54,11 @@ class IncomingChange:
 def read_messages(check: Check, values: Sequence[Any]) -> list[IncomingMessage]:
     """Messages to store, in order, each id once: the last content at the first place and date.
 
-    `system` messages and those left with neither part nor text are dropped (contract section 3).
+    `system` messages and those left with neither part nor text are dropped (contract section 3). Over the
+    wire each has to name its thread and its resource, and a thread only one resource.
     """
     found: dict[str, IncomingMessage] = {}
+    owners: dict[str, str | None] = {}
     for given in check.sequence(values, "messages", maximum=memory_settings.MAX_MESSAGES):
         message = _read_message(check, *given)
         if message is None:
@@ -65,6 +67,8 @@ def read_messages(check: Check, values: Sequence[Any]) -> list[IncomingMessage]:
         if first is not None and first.created_at is not None:
             message = replace(message, created_at=first.created_at)
         found[message.uid] = message
+        if check.wire and owners.setdefault(message.thread_uid, message.resource_uid) != message.resource_uid:
+            check.fail(f"{given.path}.resourceId", "differs from that of another message of the same thread")
     return list(found.values())
 
 
@@ -97,10 +101,11 @@ def _read_message(check: Check, value: Any, path: str) -> IncomingMessage | None
     if len(check.issues) > known:
         return None
     uid = _read_id(check, given, path, required=False)
-    thread_uid = check.identifier(*given.get("thread_id", Given(None, f"{path}.thread_id")))
+    thread_uid = check.identifier(*given.get("thread_id", Given(None, f"{path}.{check.spell('thread_id')}")))
     resource_uid = None
-    if "resource_id" in given and given["resource_id"].value is not None:
-        resource_uid = check.identifier(*given["resource_id"])
+    owner = given.get("resource_id", Given(None, f"{path}.{check.spell('resource_id')}"))
+    if check.wire or owner.value is not None:
+        resource_uid = check.identifier(*owner)
     role = check.choice(*given.get("role", Given(None, f"{path}.role")), ROLES)
     kind = _read_type(check, given)
     created_at = None

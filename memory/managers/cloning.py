@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, connections, models, transaction
@@ -11,12 +11,12 @@ from django.utils import timezone
 from memory.content.dates import wire_date
 from memory.content.json import clean_metadata
 from memory.db.transactions import run_write
-from memory.exceptions import ThreadConflict, ThreadNotFound
+from memory.exceptions import ThreadConflict
 from memory.ids import uuid7
 from memory.managers.deleting import read_ids
 from memory.managers.opening import store_note, take_note
 from memory.managers.resource import ensure_resource
-from memory.managers.touching import lock_threads
+from memory.managers.touching import lock_thread
 from memory.managers.working_memory import copy_value
 from memory.querysets import tables
 from memory.recall import CloneResult, DateRange, MessageFilter
@@ -44,6 +44,8 @@ class Clone:
         start_date: Any,
         end_date: Any,
         working_memory: WorkingMemoryConfig | None,
+        source_resource_id: str | None,
+        owners: Collection[str] | None,
         using: str,
     ) -> None:
         check = Check()
@@ -53,7 +55,7 @@ class Clone:
         self.title = None if title is None else check.text(title, "title")
         self.metadata = {} if metadata is None else clean_metadata(check, metadata, "metadata")
         self.limit = None if message_limit is None else check.integer(message_limit, "message_limit")
-        self.message_uids = None if message_ids is None else read_ids(check, message_ids)
+        self.message_uids = None if message_ids is None else read_ids(check, message_ids, "message_ids")
         self.filter = MessageFilter(
             date_range=DateRange(
                 start=None if start_date is None else check.bound(start_date, "start_date"),
@@ -62,21 +64,22 @@ class Clone:
         )
         check.finish()
         self.note = take_note(self.metadata, working_memory)
+        self.source_resource_uid = source_resource_id
+        self.owners = owners
         self.using = using
 
     def run(self) -> CloneResult:
         """The copy.
 
         Raises:
-            ThreadNotFound, ThreadConflict: nothing was written.
+            ThreadNotFound, ThreadNotOwned, ThreadConflict: nothing was written.
         """
         return run_write(self.using, tables.threads(self.using).model._meta.db_table, self._copy)
 
     def _copy(self) -> CloneResult:
-        sources = lock_threads(self.using, uids=[self.source_uid or ""])
-        if not sources:
-            raise ThreadNotFound(self.source_uid or "")
-        source = sources[0]
+        source = lock_thread(
+            self.using, self.source_uid or "", resource_uid=self.source_resource_uid, owners=self.owners
+        )
         originals = self._originals(source)
         thread = self._copy_thread(source, originals)
         store_note(thread, self.note, self.using)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memory.conf import memory_settings
 from memory.db.expressions import IsOneOf
 from memory.db.transactions import RowsMoved, run_write
+from memory.exceptions import ThreadNotOwned
 from memory.managers.touching import attach_threads, lock_threads, touch
 from memory.querysets import tables
 from memory.validation import Check
@@ -18,20 +19,25 @@ if TYPE_CHECKING:
     from memory.schema import Message
 
 
-def read_ids(check: Check, ids: Any) -> list[str]:
+def read_ids(check: Check, ids: Any, path: str = "ids") -> list[str]:
     """Ids of messages, as strings or as `{"id"}` objects; a single one need not stand in a list."""
     if isinstance(ids, str | Mapping):
         ids = [ids]
     found = []
-    for value, path in check.sequence(ids, "ids", maximum=memory_settings.MAX_MESSAGES):
+    for value, at in check.sequence(ids, path, maximum=memory_settings.MAX_MESSAGES):
         if isinstance(value, Mapping):
-            value, path = value.get("id"), f"{path}.id"
-        found.append(check.identifier(value, path))
+            value, at = value.get("id"), f"{at}.id"
+        found.append(check.identifier(value, at))
     return [uid for uid in found if uid is not None]
 
 
 def delete_messages(
-    ids: str | Sequence[str | Mapping[str, Any]], *, resource_id: str | None, using: str
+    ids: str | Sequence[str | Mapping[str, Any]],
+    *,
+    resource_id: str | None,
+    owners: Collection[str] | None,
+    refuse: bool,
+    using: str,
 ) -> int:
     """See :meth:`MessageManager.delete_messages`."""
     check = Check()
@@ -41,7 +47,11 @@ def delete_messages(
     if not uids:
         return 0
     messages = tables.messages(using).with_ids(uids)
-    mine = messages if owner is None else messages.filter(thread__resource__uid=owner)
+    mine = messages
+    if owners is not None:
+        mine = mine.filter(IsOneOf("thread__resource__uid", list(owners)))
+    if owner is not None and not refuse:
+        mine = mine.filter(thread__resource__uid=owner)
 
     def delete() -> int:
         sources = set(mine.values_list("thread_id", flat=True))
@@ -50,10 +60,15 @@ def delete_messages(
         locked = lock_threads(using, keys=sources)
         rows = list(messages.filter(IsOneOf("thread_id", list(sources))).locked())
         attach_threads(rows, locked)
-        rows = [row for row in rows if owner in (None, row.thread.resource.uid)]
-        if set(mine.values_list("pk", flat=True)) - {row.pk for row in rows}:
+        # Read again under the locks: a thread may have gone to another owner, a message to another thread.
+        keys = set(mine.values_list("pk", flat=True))
+        if keys - {row.pk for row in rows}:
             raise RowsMoved
-        deleted = delete_rows(tables.messages(using).filter(IsOneOf("pk", [row.pk for row in rows])))
+        rows = [row for row in rows if row.pk in keys]
+        for row in rows:
+            if owner not in (None, row.thread.resource.uid):
+                raise ThreadNotOwned(row.thread.uid)
+        deleted = delete_rows(tables.messages(using).filter(IsOneOf("pk", list(keys))))
         threads = {row.thread for row in rows}
         touch(using, threads, lost=[thread.pk for thread in threads])
         return deleted

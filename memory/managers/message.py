@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from django.db import models, router
 
 from memory.asynchronous import async_twin
+from memory.content.incoming import IncomingMessage, read_messages
 from memory.managers.deleting import delete_messages, read_ids
 from memory.managers.recall import Recall
-from memory.managers.saving import Save
+from memory.managers.saving import Save, as_given
 from memory.managers.updating import Update
 from memory.querysets import MessageQuerySet
 from memory.recall import RecallRequest, RecallResult
@@ -75,7 +76,21 @@ class MessageManager(_Base["Message"]):
             order_by=order_by,
             layers=[*defaults, ("thread_config", thread_config)],
         )
-        return Recall(request, self.db).run()
+        return self.answer(request)
+
+    def answer(self, request: RecallRequest, *, owners: Collection[str] | None = None) -> RecallResult:
+        """Carry out a recall whose parameters are read already.
+
+        Args:
+            request: the parameters.
+            owners: the resources that the caller may see; threads and hits of others count as missing.
+                None = all.
+
+        Raises:
+            RecallError: more messages than `request.max_unpaged` allows.
+            ThreadNotFound, ThreadNotOwned, SemanticRecallNotConfigured, EmbedderError: see :meth:`recall`.
+        """
+        return Recall(request, self.db, owners=owners).run()
 
     def save_messages(
         self,
@@ -102,8 +117,36 @@ class MessageManager(_Base["Message"]):
             MessageConflict: an id lives under another resource.
             ThreadConflict: another owner took the id of a thread that was to be made.
         """
+        check = Check()
+        owner = None if resource_id is None else check.identifier(resource_id, "resource_id")
+        check.boolean(create_thread, "create_thread")
+        incoming = read_messages(check, as_given(messages, self.model))
+        check.finish()
+        return self.store(incoming, create_thread=create_thread, resource_id=owner)
+
+    def store(
+        self,
+        incoming: Sequence[IncomingMessage],
+        *,
+        create_thread: bool = False,
+        resource_id: str | None = None,
+        owners: Collection[str] | None = None,
+    ) -> list[Message]:
+        """Save messages that are read already, as :meth:`save_messages` does.
+
+        Args:
+            owners: the resources that the caller may write to; threads of others count as missing. None =
+                all.
+
+        Raises:
+            ThreadNotFound, ThreadNotOwned, MessageConflict: see :meth:`save_messages`.
+        """
         return Save(
-            messages, create_thread=create_thread, resource_id=resource_id, using=self._write_db
+            incoming,
+            create_thread=create_thread,
+            resource_id=resource_id,
+            owners=owners,
+            using=self._write_db,
         ).run()
 
     def update_messages(self, changes: Sequence[Mapping[str, Any]]) -> list[Message]:
@@ -125,21 +168,31 @@ class MessageManager(_Base["Message"]):
         return Update(changes, using=self._write_db).run()
 
     def delete_messages(
-        self, ids: str | Sequence[str | Mapping[str, Any]], *, resource_id: str | None = None
+        self,
+        ids: str | Sequence[str | Mapping[str, Any]],
+        *,
+        resource_id: str | None = None,
+        owners: Collection[str] | None = None,
+        refuse: bool = False,
     ) -> int:
         """Delete messages and their vectors; the `updated_at` of their threads rises.
 
         Args:
             ids: one id, or ids and `{"id"}` objects. Unknown ids are ignored.
-            resource_id: only messages of this owner; others are treated as unknown.
+            resource_id: only messages of this owner; others are treated as unknown, or refused.
+            owners: messages of other resources than these count as unknown; None = of none.
+            refuse: messages of another owner than `resource_id` are an error.
 
         Returns:
             The number of messages deleted.
 
         Raises:
             RecallError: bad input; nothing was deleted.
+            ThreadNotOwned: `refuse`, and a message is of another owner; nothing was deleted.
         """
-        return delete_messages(ids, resource_id=resource_id, using=self._write_db)
+        return delete_messages(
+            ids, resource_id=resource_id, owners=owners, refuse=refuse, using=self._write_db
+        )
 
     def get_messages(self, ids: Sequence[str]) -> list[Message]:
         """The messages of these ids, oldest first; unknown ids are left out. 1 query.

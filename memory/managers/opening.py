@@ -17,21 +17,30 @@ from memory.querysets import tables
 from memory.validation import after
 
 if TYPE_CHECKING:
+    from django.contrib.auth.base_user import AbstractBaseUser
+
     from memory.recall import WorkingMemoryConfig
     from memory.recall.config import Scope
     from memory.schema import Thread
 
 
 def open_thread(
-    resource_uid: str, uid: str | None, changes: Mapping[str, Any], *, note: Note | None = None, using: str
+    resource_uid: str,
+    uid: str | None,
+    changes: Mapping[str, Any],
+    *,
+    note: Note | None = None,
+    user: AbstractBaseUser | None = None,
+    using: str,
 ) -> Thread:
     """The thread `uid` of a resource, with what is given of `title` and `metadata`; both are made if they
     do not exist. Runs in :func:`run_write`.
 
     Raises:
         ThreadConflict: the id is taken by another owner.
+        ResourceConflict: the resource exists and is not linked to `user`, where one is given.
     """
-    owner = ensure_resource(resource_uid, using)
+    owner = ensure_resource(resource_uid, using, user=user)
     threads = tables.threads(using)
     if uid is None:
         thread, created = threads.create(resource_id=owner.pk, **changes), True
@@ -50,10 +59,16 @@ def open_thread(
     return thread
 
 
-def change_thread(thread: Thread, changes: Mapping[str, Any], using: str) -> None:
-    """Store changes of a locked thread; metadata is merged."""
+def change_thread(
+    thread: Thread, changes: Mapping[str, Any], using: str, *, replace_metadata: bool = False
+) -> None:
+    """Store changes of a locked thread; metadata is merged key by key, or replaced."""
     thread.title = changes.get("title", thread.title)
-    thread.metadata = merge_metadata(thread.metadata, changes.get("metadata", {}), "metadata")
+    metadata = changes.get("metadata", {})
+    if not replace_metadata:
+        thread.metadata = merge_metadata(thread.metadata, metadata, "metadata")
+    elif "metadata" in changes:
+        thread.metadata = metadata
     thread.updated_at = after(timezone.now(), thread.updated_at)
     thread.save(using=using, update_fields=["title", "metadata", "updated_at"])
 

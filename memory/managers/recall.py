@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef
 
 from memory.db.expressions import IsOneOf
-from memory.exceptions import ThreadNotFound, ThreadNotOwned
+from memory.exceptions import RecallError, ThreadNotFound, ThreadNotOwned
 from memory.managers.embedding import embed_text, searched_space
 from memory.querysets import Hit, Target, tables
-from memory.recall import RecallRequest, RecallResult
+from memory.recall import Keyset, Position, RecallRequest, RecallResult
 from memory.schema.message import MessageRecall, Source
 
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ class Recall:
     number of hits. A first turn, whose thread does not exist, looks up the owner instead: 1 more.
     """
 
-    def __init__(self, request: RecallRequest, using: str) -> None:
+    def __init__(self, request: RecallRequest, using: str, *, owners: Collection[str] | None = None) -> None:
         self.request = request
+        self.owners = owners
         self.using = using
         self.thread: Thread | None = None
         self.resource: Resource | None = None
@@ -43,6 +44,7 @@ class Recall:
             self.included.setdefault(item.uid, set()).add(item.thread_uid)
         self.hits: dict[str, float] = {}
         self.usage: dict[str, int] | None = None
+        self._walked: tuple[Position | None, Position | None] = (None, None)
 
     def run(self) -> RecallResult:
         """The result.
@@ -57,6 +59,7 @@ class Recall:
         page, has_more = self._page(near)
         messages = {message.pk: message for message in (*near, *page)}
         on_page = {message.pk for message in page}
+        before, behind = self._ends(page, has_more)
         for message in messages.values():
             message.recall = self._reason(message, message.pk in on_page)
         return RecallResult(
@@ -70,6 +73,8 @@ class Recall:
             has_more=has_more,
             usage=self.usage,
             descending=self.request.descending,
+            before=before,
+            behind=behind,
             count_total=self._count_total,
             count_pending=self._count_pending,
         )
@@ -78,20 +83,23 @@ class Recall:
         """Rule 2: find the thread and its owner before any early exit."""
         request = self.request
         # No first(): it would sort what is one row at most.
-        threads = tables.threads(self.using).filter(uid=request.thread_uid).select_related("resource")
-        self.thread = next(iter(threads), None)
+        threads = tables.threads(self.using).of_owners(self.owners).filter(uid=request.thread_uid)
+        self.thread = next(iter(threads.select_related("resource")), None)
         if self.thread is not None:
             self.resource = self.thread.resource
             if request.resource_uid not in (None, self.resource.uid):
                 raise ThreadNotOwned(request.thread_uid)
-        elif request.resource_uid is not None:
+        elif request.resource_uid is not None or request.thread_required:
             if not self._is_first_turn():
                 raise ThreadNotFound(request.thread_uid)
-            self.resource = tables.resources(self.using).filter(uid=request.resource_uid).first()
+            if self.owners is None or request.resource_uid in self.owners:
+                self.resource = tables.resources(self.using).filter(uid=request.resource_uid).first()
 
     def _is_first_turn(self) -> bool:
         """A search of the owner's other threads may name a thread that does not exist yet."""
         semantic = self.request.config.semantic_recall
+        if self.request.resource_uid is None:
+            return False
         return self.request.search is not None and semantic is not None and semantic.scope == "resource"
 
     @property
@@ -146,24 +154,66 @@ class Recall:
         matching, per_page = self._matching(), self.request.per_page
         if matching is None:
             return [], False
-        descending = self.request.descending
-        matching = matching.newest_first() if descending else matching.chronological()
+        ordered = _ordered(matching, self.request.descending)
         if per_page is False:
-            page, has_more = list(matching), False
+            page, has_more = self._all(ordered), False
+        elif self.request.keyset is not None:
+            page, has_more = self._walk(matching, self.request.keyset, per_page)
         else:
             known = [message.pk for message in near if message.thread_id == self._thread_pk]
             offset = self.request.page * per_page
             end = offset + per_page
-            rows = list(matching[offset : end + min(len(known), LOOK_AHEAD) + 1])
+            rows = list(ordered[offset : end + min(len(known), LOOK_AHEAD) + 1])
             page, beyond = rows[:per_page], rows[per_page:]
             has_more = any(row.pk not in known for row in beyond)
             if not has_more and len(beyond) > LOOK_AHEAD:
                 rest = matching.exclude(IsOneOf("pk", [*known, *(row.pk for row in page)]))
-                has_more = rest.beyond(page[-1], descending=descending).exists()
+                has_more = rest.beyond(page[-1], descending=self.request.descending).exists()
         for message in page:
             if self.thread is not None:
                 message.thread = self.thread
         return page, has_more
+
+    def _all(self, ordered: MessageQuerySet) -> list[Message]:
+        """Every message, within the limit of the request."""
+        limit = self.request.max_unpaged
+        if limit is None:
+            return list(ordered)
+        rows = list(ordered[: limit + 1])
+        if len(rows) > limit:
+            raise RecallError.at(
+                "per_page", f"must not be false: the thread has more than {limit:,} messages that match"
+            )
+        return rows
+
+    def _walk(self, matching: MessageQuerySet, keyset: Keyset, per_page: int) -> tuple[list[Message], bool]:
+        """The page at a keyset, and whether there is one behind it.
+
+        2 queries: the page with one row more, which lies beyond it in the direction of the walk, and the
+        first row beyond its other end.
+        """
+        descending = self.request.descending
+        onward = descending != keyset.backwards
+        rows = list(_ordered(matching.beyond(keyset.position, descending=onward), onward)[: per_page + 1])
+        page, further = rows[:per_page], rows[per_page:]
+        # An empty page lies between the position and its neighbour, which may have been the last row seen.
+        edge = _position(page[0]) if page else _beside(keyset.position, descending=onward)
+        back = list(_ordered(matching.beyond(edge, descending=not onward), not onward)[:1])
+        if keyset.backwards:
+            page.reverse()
+        first, last = (_position(page[0]), _position(page[-1])) if page else (edge, edge)
+        before, behind = (further, back) if keyset.backwards else (back, further)
+        self._walked = first if before else None, last if behind else None
+        return page, bool(behind)
+
+    def _ends(self, page: list[Message], has_more: bool) -> tuple[Position | None, Position | None]:
+        """Where the page before this one ends, and where the one behind it begins."""
+        if self.request.keyset is not None:
+            return self._walked
+        if not page or self.request.per_page is False:
+            return None, None
+        before = _position(page[0]) if self.request.page else None
+        return before, _position(page[-1]) if has_more else None
 
     @property
     def _thread_pk(self) -> int | None:
@@ -197,3 +247,16 @@ class Recall:
             message=OuterRef("pk"), space=self.space.pk if self.space else None
         )
         return messages.filter(~Exists(vectors)).count()
+
+
+def _ordered(messages: MessageQuerySet, descending: bool) -> MessageQuerySet:
+    return messages.newest_first() if descending else messages.chronological()
+
+
+def _position(message: Message) -> Position:
+    return Position(message.created_at, message.pk)
+
+
+def _beside(position: Position, *, descending: bool) -> Position:
+    """The next place in the order: a walk back from there meets what stands at `position`."""
+    return position._replace(pk=position.pk + (-1 if descending else 1))

@@ -11,10 +11,13 @@ from django.utils import timezone
 from memory.asynchronous import async_twin
 from memory.content.json import clean_metadata, merge_metadata
 from memory.db.transactions import run_write
+from memory.exceptions import ResourceConflict
 from memory.querysets import tables
 from memory.validation import Check, after
 
 if TYPE_CHECKING:
+    from django.contrib.auth.base_user import AbstractBaseUser
+
     from memory.schema import Resource
 
 
@@ -58,6 +61,15 @@ class ResourceManager(models.Manager["Resource"]):
     aupdate_resource = async_twin(update_resource)
 
 
-def ensure_resource(uid: str, using: str) -> Resource:
-    """The resource of a valid id, made if it does not exist."""
-    return tables.resources(using).get_or_create(uid=uid)[0]
+def ensure_resource(uid: str, using: str, *, user: AbstractBaseUser | None = None) -> Resource:
+    """The resource of a valid id, made if it does not exist, and linked to `user` then.
+
+    Raises:
+        ResourceConflict: it exists and is not linked to `user`, where one is given: an account never takes
+            over what it was not linked to (contract section 6).
+    """
+    defaults = {} if user is None else {"user_id": user.pk}
+    resource, _ = tables.resources(using).get_or_create(uid=uid, defaults=defaults)
+    if user is not None and resource.user_id != user.pk:
+        raise ResourceConflict
+    return resource

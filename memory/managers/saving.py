@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.utils import timezone
 
-from memory.content.incoming import IncomingMessage, read_messages
+from memory.content.incoming import IncomingMessage
 from memory.db.transactions import run_write
 from memory.exceptions import MessageConflict, ThreadNotFound, ThreadNotOwned
 from memory.managers.opening import open_thread
 from memory.managers.touching import attach_threads, lock_threads, touch
 from memory.querysets import tables
 from memory.signals import messages_stored
-from memory.validation import Check, after
+from memory.validation import after
 
 if TYPE_CHECKING:
     from memory.schema import Message, Thread
@@ -35,37 +35,20 @@ class Save:
 
     def __init__(
         self,
-        messages: Sequence[Mapping[str, Any] | Message],
+        incoming: Sequence[IncomingMessage],
         *,
         create_thread: bool,
         resource_id: str | None,
+        owners: Collection[str] | None,
         using: str,
     ) -> None:
-        check = Check()
-        self.resource_uid = None if resource_id is None else check.identifier(resource_id, "resource_id")
-        check.boolean(create_thread, "create_thread")
-        self.model = tables.messages(using).model
-        if isinstance(messages, list | tuple):
-            messages = [self._as_given(message) for message in messages]
-        self.incoming = read_messages(check, messages)
-        check.finish()
+        self.incoming = incoming
+        self.resource_uid = resource_id
         self.create_thread = create_thread
+        self.owners = owners
         self.using = using
+        self.model = tables.messages(using).model
         self.threads: dict[str, Thread] = {}
-
-    def _as_given(self, message: Any) -> Any:
-        """An unsaved instance as the dict that says the same."""
-        if not isinstance(message, self.model):
-            return message
-        thread = getattr(message, "thread", None)
-        return {
-            "id": message.uid,
-            "thread_id": None if thread is None else thread.uid,
-            "role": message.role,
-            "type": message.type or None,
-            "content": message.content,
-            "created_at": message.created_at,
-        }
 
     def run(self) -> list[Message]:
         """Store the messages and answer them in order.
@@ -81,21 +64,30 @@ class Save:
         uids = [message.uid for message in self.incoming]
         stored = tables.messages(self.using).with_ids(uids)
         sources = set(stored.values_list("thread_id", flat=True))
-        self._lock_threads(sources)
+        locked = self._lock_threads(sources)
         existing = {row.uid: row for row in stored.locked()} if sources else {}
-        attach_threads(existing.values(), self.threads.values())
+        attach_threads(existing.values(), [*locked, *self.threads.values()])
         self._check_owners(existing)
         return self._write(existing)
 
-    def _lock_threads(self, sources: set[int]) -> None:
-        """Lock the threads that are named and those that messages leave; make missing ones if asked to."""
+    def _lock_threads(self, sources: set[int]) -> list[Thread]:
+        """Lock the threads that are named and those that messages leave; make missing ones if asked to.
+
+        Returns:
+            All that existed. Only those of `owners` can be written to; an id in another is a conflict.
+        """
         named = {message.thread_uid for message in self.incoming}
         locked = lock_threads(self.using, uids=named, keys=sources)
-        self.threads = {thread.uid: thread for thread in locked}
+        self.threads = {
+            thread.uid: thread
+            for thread in locked
+            if self.owners is None or thread.resource.uid in self.owners
+        }
         missing = {m.thread_uid: m for m in reversed(self.incoming) if m.thread_uid not in self.threads}
         # In one order for all writers, owners first: two of them would wait for each other otherwise.
         for uid, message in sorted(missing.items(), key=lambda item: (self._owner(item[1]), item[0])):
             self.threads[uid] = self._missing_thread(message)
+        return locked
 
     def _owner(self, message: IncomingMessage) -> str:
         """The owner that is named for a message, "" if none is."""
@@ -175,3 +167,23 @@ def store_rows(new: Sequence[Message], changed: Sequence[Message], using: str) -
         rows.bulk_update(changed, UPDATED, batch_size=BATCH)
     if new or changed:
         messages_stored.send(sender=model, messages=[*new, *changed], created=not changed, using=using)
+
+
+def as_given(messages: Sequence[Mapping[str, Any] | Message], model: type[Message]) -> Sequence[Any]:
+    """Messages as dicts, whether they were given as those or as unsaved instances."""
+    if not isinstance(messages, list | tuple):
+        return messages
+    return [_as_dict(message) if isinstance(message, model) else message for message in messages]
+
+
+def _as_dict(message: Message) -> dict[str, Any]:
+    """An unsaved instance as the dict that says the same."""
+    thread = getattr(message, "thread", None)
+    return {
+        "id": message.uid,
+        "thread_id": None if thread is None else thread.uid,
+        "role": message.role,
+        "type": message.type or None,
+        "content": message.content,
+        "created_at": message.created_at,
+    }

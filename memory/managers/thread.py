@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -18,13 +18,15 @@ from memory.managers.cloning import Clone
 from memory.managers.deleting import delete_rows
 from memory.managers.opening import change_thread, open_thread, store_note, take_note
 from memory.managers.resource import ensure_resource
-from memory.managers.touching import lock_threads
+from memory.managers.touching import lock_thread
 from memory.querysets import ThreadQuerySet, tables
 from memory.recall import CloneResult, ThreadPage, WorkingMemoryConfig
 from memory.recall.listing import ThreadListing
 from memory.validation import Check, after
 
 if TYPE_CHECKING:
+    from django.contrib.auth.base_user import AbstractBaseUser
+
     from memory.schema import Thread
 
 T = TypeVar("T")
@@ -43,6 +45,7 @@ class ThreadManager(_Base["Thread"]):
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         working_memory: WorkingMemoryConfig | None = None,
+        user: AbstractBaseUser | None = None,
     ) -> Thread:
         """A new thread; or, if the owner has it already, that thread with what is given updated.
 
@@ -52,10 +55,12 @@ class ThreadManager(_Base["Thread"]):
             title, metadata: None = not given. On an existing thread metadata is merged.
             working_memory: where it is on, a string at `metadata["workingMemory"]` becomes a version of
                 the working memory and is not kept in metadata.
+            user: the account that `resource_id` is made for and linked to.
 
         Raises:
             RecallError: bad input; nothing was written.
             ThreadConflict: the id is taken by another owner.
+            ResourceConflict: the resource exists and is not linked to `user`.
         """
         check = Check()
         uid = None if thread_id is None else check.identifier(thread_id, "thread_id")
@@ -63,10 +68,15 @@ class ThreadManager(_Base["Thread"]):
         changes = _read_changes(check, title, metadata)
         check.finish()
         note = take_note(changes.get("metadata"), working_memory)
-        return self._run(lambda using: open_thread(resource_id, uid, changes, note=note, using=using))
+        return self._run(
+            lambda using: open_thread(resource_id, uid, changes, note=note, user=user, using=using)
+        )
 
-    def get_thread(self, thread_id: str, *, resource_id: str | None = None) -> Thread | None:
-        """The thread, with its resource; None if it does not exist or is not of `resource_id`. 1 query.
+    def get_thread(
+        self, thread_id: str, *, resource_id: str | None = None, owners: Collection[str] | None = None
+    ) -> Thread | None:
+        """The thread, with its resource; None if it does not exist, is not of `resource_id`, or is of none of
+        `owners`. 1 query.
 
         Raises:
             RecallError: bad input.
@@ -76,7 +86,7 @@ class ThreadManager(_Base["Thread"]):
         if resource_id is not None:
             condition["resource__uid"] = check.identifier(resource_id, "resource_id")
         check.finish()
-        return self.filter(**condition).select_related("resource").first()
+        return self.of_owners(owners).filter(**condition).select_related("resource").first()
 
     def list_threads(
         self,
@@ -86,6 +96,7 @@ class ThreadManager(_Base["Thread"]):
         order_by: Mapping[str, str] | None = None,
         page: int | None = None,
         per_page: int | Literal[False] | None = None,
+        owners: Collection[str] | None = None,
     ) -> ThreadPage:
         """Threads of one resource, or of all. 2 queries.
 
@@ -96,6 +107,7 @@ class ThreadManager(_Base["Thread"]):
                 newest first.
             page: number of the page, from 0.
             per_page: threads a page; False = all; default 100.
+            owners: only threads of these resources; None = of all.
 
         Raises:
             RecallError: bad input.
@@ -103,7 +115,7 @@ class ThreadManager(_Base["Thread"]):
         listing = ThreadListing.read(
             resource_id=resource_id, metadata=metadata, order_by=order_by, page=page, per_page=per_page
         )
-        threads = self.matching(listing.metadata).select_related("resource")
+        threads = self.of_owners(owners).matching(listing.metadata).select_related("resource")
         if listing.resource_uid is not None:
             # The owner by its key, not by a join: the index then gives the order too.
             owner = tables.resources(self.db).filter(uid=listing.resource_uid).values("pk")
@@ -126,12 +138,23 @@ class ThreadManager(_Base["Thread"]):
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         working_memory: WorkingMemoryConfig | None = None,
+        replace_metadata: bool = False,
+        resource_id: str | None = None,
+        owners: Collection[str] | None = None,
     ) -> Thread:
         """The thread with a new title, or with metadata merged key by key.
 
+        Args:
+            thread_id: the thread.
+            title, metadata: None = stays as it is.
+            working_memory: see :meth:`create_thread`.
+            replace_metadata: metadata takes the place of what is stored.
+            resource_id: the owner the thread must have.
+            owners: threads of other resources than these count as missing; None = of none.
+
         Raises:
             RecallError: bad input; nothing was written.
-            ThreadNotFound: there is no such thread.
+            ThreadNotFound, ThreadNotOwned: there is no such thread, or it is not of `resource_id`.
         """
         check = Check()
         uid = check.identifier(thread_id, "thread_id")
@@ -140,34 +163,60 @@ class ThreadManager(_Base["Thread"]):
         note = take_note(changes.get("metadata"), working_memory)
 
         def update(using: str) -> Thread:
-            thread = self._locked(uid or "", using)
-            change_thread(thread, changes, using)
+            thread = lock_thread(using, uid or "", resource_uid=resource_id, owners=owners)
+            change_thread(thread, changes, using, replace_metadata=replace_metadata)
             store_note(thread, note, using)
             return thread
 
         return self._run(update)
 
-    def delete_thread(self, thread_id: str) -> None:
+    def delete_thread(
+        self,
+        thread_id: str,
+        *,
+        missing_ok: bool = True,
+        resource_id: str | None = None,
+        owners: Collection[str] | None = None,
+    ) -> None:
         """Delete a thread with its messages, vectors and working memory; the resource's stays.
 
-        An unknown id is no error. The number of queries does not depend on the number of messages.
+        The number of queries does not depend on the number of messages.
+
+        Args:
+            thread_id: the thread.
+            missing_ok: an unknown id is no error.
+            resource_id: the owner the thread must have.
+            owners: threads of other resources than these count as missing; None = of none.
 
         Raises:
             RecallError: bad input.
+            ThreadNotFound, ThreadNotOwned: there is no such thread, or it is not of `resource_id`.
         """
         check = Check()
         uid = check.identifier(thread_id, "thread_id")
         check.finish()
 
         def delete(using: str) -> None:
-            for thread in lock_threads(using, uids=[uid or ""]):
-                delete_rows(tables.messages(using).in_thread(thread))
-                thread.delete(using=using)
+            try:
+                thread = lock_thread(using, uid or "", resource_uid=resource_id, owners=owners)
+            except ThreadNotFound:
+                if missing_ok:
+                    return
+                raise
+            delete_rows(tables.messages(using).in_thread(thread))
+            thread.delete(using=using)
 
         self._run(delete)
 
-    def transfer_thread(self, thread_id: str, resource_id: str) -> Thread:
+    def transfer_thread(
+        self, thread_id: str, resource_id: str, *, owners: Collection[str] | None = None
+    ) -> Thread:
         """Give a thread and its messages to another resource, made if it does not exist.
+
+        Args:
+            thread_id: the thread.
+            resource_id: its new owner.
+            owners: threads of other resources than these count as missing; None = of none.
 
         Raises:
             RecallError: bad input; nothing was written.
@@ -179,7 +228,7 @@ class ThreadManager(_Base["Thread"]):
         check.finish()
 
         def transfer(using: str) -> Thread:
-            thread = self._locked(uid or "", using)
+            thread = lock_thread(using, uid or "", owners=owners)
             if thread.resource.uid != resource_id:
                 thread.resource = ensure_resource(resource_id, using)
                 thread.updated_at = after(timezone.now(), thread.updated_at)
@@ -203,6 +252,8 @@ class ThreadManager(_Base["Thread"]):
         start_date: datetime | str | None = None,
         end_date: datetime | str | None = None,
         working_memory: WorkingMemoryConfig | None = None,
+        source_resource_id: str | None = None,
+        owners: Collection[str] | None = None,
     ) -> CloneResult:
         """Copy a thread with its messages, vectors and working memory, in one transaction.
 
@@ -215,10 +266,12 @@ class ThreadManager(_Base["Thread"]):
             message_limit: the newest so many; None or 0 = all.
             message_ids, start_date, end_date: only these, dates inclusive; they combine by AND.
             working_memory: see :meth:`create_thread`.
+            source_resource_id: the owner the source must have.
+            owners: sources of other resources than these count as missing; None = of none.
 
         Raises:
             RecallError: bad input; nothing was written.
-            ThreadNotFound: there is no such source.
+            ThreadNotFound, ThreadNotOwned: there is no such source, or it is not of `source_resource_id`.
             ThreadConflict: the new id is taken.
         """
         return Clone(
@@ -232,6 +285,8 @@ class ThreadManager(_Base["Thread"]):
             start_date=start_date,
             end_date=end_date,
             working_memory=working_memory,
+            source_resource_id=source_resource_id,
+            owners=owners,
             using=self._write_db,
         ).run()
 
@@ -243,12 +298,6 @@ class ThreadManager(_Base["Thread"]):
         """`work` in a write transaction; it is given the alias of the database."""
         using = self._write_db
         return run_write(using, self.model._meta.db_table, lambda: work(using))
-
-    def _locked(self, uid: str, using: str) -> Thread:
-        threads = lock_threads(using, uids=[uid])
-        if not threads:
-            raise ThreadNotFound(uid)
-        return threads[0]
 
     acreate_thread = async_twin(create_thread)
     aget_thread = async_twin(get_thread)

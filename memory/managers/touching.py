@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from memory.db.expressions import IsOneOf
 from memory.db.transactions import RowsMoved
+from memory.exceptions import ThreadNotFound, ThreadNotOwned
 from memory.querysets import tables
 from memory.validation import after
 
@@ -17,16 +18,46 @@ if TYPE_CHECKING:
     from memory.schema import Message, Thread
 
 
-def lock_threads(using: str, *, uids: Iterable[str] = (), keys: Iterable[int] = ()) -> list[Thread]:
-    """Threads by their ids or primary keys, with their resources, locked for this transaction. 2 queries."""
+def lock_threads(
+    using: str,
+    *,
+    uids: Iterable[str] = (),
+    keys: Iterable[int] = (),
+    owners: Collection[str] | None = None,
+) -> list[Thread]:
+    """Threads by their ids or primary keys, with their resources, locked for this transaction. 2 queries.
+
+    Args:
+        owners: only threads of these resources; None = of all.
+    """
     condition = Q(IsOneOf("uid", list(uids)))
     if keys := list(keys):
         condition |= Q(IsOneOf("pk", keys))
     threads = list(tables.threads(using).filter(condition).locked())
-    owners = tables.resources(using).in_bulk({thread.resource_id for thread in threads})
+    resources = tables.resources(using).in_bulk({thread.resource_id for thread in threads})
     for thread in threads:
-        thread.resource = owners[thread.resource_id]
-    return threads
+        thread.resource = resources[thread.resource_id]
+    return [thread for thread in threads if owners is None or thread.resource.uid in owners]
+
+
+def lock_thread(
+    using: str, uid: str, *, resource_uid: str | None = None, owners: Collection[str] | None = None
+) -> Thread:
+    """One thread, locked.
+
+    Args:
+        resource_uid: the owner it must have, where one was named.
+        owners: threads of other resources than these count as missing; None = of none.
+
+    Raises:
+        ThreadNotFound, ThreadNotOwned: by these rules.
+    """
+    threads = lock_threads(using, uids=[uid], owners=owners)
+    if not threads:
+        raise ThreadNotFound(uid)
+    if resource_uid not in (None, threads[0].resource.uid):
+        raise ThreadNotOwned(uid)
+    return threads[0]
 
 
 def attach_threads(rows: Iterable[Message], locked: Iterable[Thread]) -> None:

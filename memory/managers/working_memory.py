@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db import models, router
@@ -17,6 +17,7 @@ from memory.exceptions import RecallError, ThreadNotFound, ThreadNotOwned, Worki
 from memory.managers.resource import ensure_resource
 from memory.managers.touching import lock_threads
 from memory.querysets import tables
+from memory.recall import WorkingMemoryState
 from memory.validation import Check, after
 
 if TYPE_CHECKING:
@@ -36,15 +37,34 @@ class WorkingMemoryManager(models.Manager["WorkingMemory"]):
             RecallError: the id that the scope needs is missing or no id.
             ThreadNotOwned: the thread is not of `resource_id`.
         """
+        return self.get_state(config=config, thread_id=thread_id, resource_id=resource_id).value
+
+    def get_state(
+        self,
+        *,
+        config: WorkingMemoryConfig,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+        owners: Collection[str] | None = None,
+    ) -> WorkingMemoryState:
+        """The present text, and whether the thread exists. At most 2 queries.
+
+        Args:
+            config: scope and form.
+            thread_id, resource_id: the one that the scope needs, and the other to be checked.
+            owners: resources other than these, and their threads, count as missing; None = none.
+
+        Raises:
+            RecallError, ThreadNotOwned: see :meth:`get_value`.
+        """
         _check_ids(config, thread_id, resource_id)
-        if not config.enabled:
-            return None
-        if thread_id is not None:
-            owner_uid = tables.threads(self.db).filter(uid=thread_id).values_list("resource__uid", flat=True)
-            if resource_id is not None and owner_uid.exclude(resource__uid=resource_id).exists():
-                raise ThreadNotOwned(thread_id)
-        owner = {"resource__uid": resource_id} if config.scope == "resource" else {"thread__uid": thread_id}
-        return self.filter(**owner).values_list("value", flat=True).first() or None
+        thread = _owned_thread(thread_id, resource_id, self.db, owners)
+        value = None
+        if config.enabled and config.scope == "thread" and thread is not None:
+            value = self.filter(thread=thread.pk).values_list("value", flat=True).first()
+        elif config.enabled and config.scope == "resource" and (owners is None or resource_id in owners):
+            value = self.filter(resource__uid=resource_id).values_list("value", flat=True).first()
+        return WorkingMemoryState(value=value or None, thread_exists=thread is not None)
 
     def update_value(
         self,
@@ -53,6 +73,8 @@ class WorkingMemoryManager(models.Manager["WorkingMemory"]):
         config: WorkingMemoryConfig,
         thread_id: str | None = None,
         resource_id: str | None = None,
+        thread_required: bool = False,
+        owners: Collection[str] | None = None,
     ) -> str:
         """Replace the text, or, given a mapping in schema mode, merge it; the new text.
 
@@ -60,10 +82,12 @@ class WorkingMemoryManager(models.Manager["WorkingMemory"]):
             value: a string replaces. A mapping merges deeply: None deletes a key, lists replace.
             config: scope and form.
             thread_id, resource_id: the one that the scope needs; a resource is made if it does not exist.
+            thread_required: the thread must exist in resource scope too.
+            owners: threads of other resources than these count as missing; None = of none.
 
         Raises:
             RecallError: bad input; nothing was written.
-            ThreadNotFound: thread scope, and there is no such thread.
+            ThreadNotFound: thread scope or `thread_required`, and there is no such thread.
             ThreadNotOwned: the thread is not of `resource_id`.
             WorkingMemoryDisabled: working memory is off.
         """
@@ -74,10 +98,13 @@ class WorkingMemoryManager(models.Manager["WorkingMemory"]):
         using = self._db or router.db_for_write(self.model)
 
         def update() -> str:
-            locked = lock_threads(using, uids=[] if thread_id is None else [thread_id])
+            uids = [] if thread_id is None else [thread_id]
+            locked = lock_threads(using, uids=uids, owners=owners)
             for thread in locked:
                 if resource_id not in (None, thread.resource.uid):
                     raise ThreadNotOwned(thread.uid)
+            if not locked and thread_required:
+                raise ThreadNotFound(thread_id or "")
             if config.scope == "resource":
                 return store_value(ensure_resource(resource_id or "", using), change, using)
             if not locked:
@@ -125,6 +152,20 @@ def copy_value(source: Resource | Thread, target: Resource | Thread, using: str)
     value = rows.values_list("value", flat=True).first()
     if value:
         store_value(target, lambda present: present or value, using)
+
+
+def _owned_thread(
+    thread_id: str | None, resource_id: str | None, using: str, owners: Collection[str] | None
+) -> Thread | None:
+    """The thread, if it is named and one of the owners has it; it must be of the resource, if that is
+    named."""
+    if thread_id is None:
+        return None
+    threads = tables.threads(using).of_owners(owners).filter(uid=thread_id)
+    thread = threads.select_related("resource").first()
+    if thread is not None and resource_id not in (None, thread.resource.uid):
+        raise ThreadNotOwned(thread_id)
+    return thread
 
 
 def _owned_by(owner: Resource | Thread) -> dict[str, Any]:

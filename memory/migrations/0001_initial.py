@@ -90,6 +90,7 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "resource",
                 "verbose_name_plural": "resources",
+                "permissions": [("access_all_resources", "Can act for every resource over the API")],
             },
         ),
         migrations.CreateModel(

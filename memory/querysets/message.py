@@ -16,6 +16,7 @@ from memory.signals import messages_stored
 
 if TYPE_CHECKING:
     from memory.recall.filters import MessageFilter
+    from memory.recall.keyset import Position
     from memory.schema import Message, Resource, Thread
 
 # Fields whose change the vectors of a message must follow.
@@ -34,12 +35,12 @@ class MessageQuerySet(models.QuerySet["Message"]):
         path = "thread" if scope._meta.model_name == "thread" else "thread__resource"
         return self.filter(**{path: scope.pk})
 
-    def beyond(self, message: Message, *, descending: bool) -> MessageQuerySet:
-        """What comes after a message in the given order, by its place and not by counting."""
+    def beyond(self, place: Message | Position, *, descending: bool) -> MessageQuerySet:
+        """What comes after a message, or after a place in the order, by its place and not by counting."""
         way = "lt" if descending else "gt"
         return self.filter(
-            Q(**{f"created_at__{way}": message.created_at}) | Q(**{f"pk__{way}": message.pk}),
-            **{f"created_at__{way}e": message.created_at},
+            Q(**{f"created_at__{way}": place.created_at}) | Q(**{f"pk__{way}": place.pk}),
+            **{f"created_at__{way}e": place.created_at},
         )
 
     def with_ids(self, ids: Iterable[str]) -> MessageQuerySet:

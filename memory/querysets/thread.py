@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 class ThreadQuerySet(models.QuerySet["Thread"]):
     """A queryset of threads."""
+
+    def of_owners(self, owners: Collection[str] | None) -> ThreadQuerySet:
+        """Threads of the resources of these ids; None = of all."""
+        return self.all() if owners is None else self.filter(IsOneOf("resource__uid", list(owners)))
 
     def matching(self, metadata: Mapping[str, Scalar]) -> ThreadQuerySet:
         """Threads whose metadata holds every entry, in type and value."""

@@ -1,19 +1,27 @@
 """What a recall is asked and what it answers, as typed values. Plain Python, no models."""
 
-from memory.recall.config import MemoryConfig, SemanticRecallConfig, WorkingMemoryConfig
+from memory.recall.config import MemoryConfig, SemanticRecallConfig, WorkingMemoryConfig, known_options
 from memory.recall.filters import DateRange, MessageFilter
+from memory.recall.keyset import Keyset, Position
 from memory.recall.request import Include, RecallRequest
-from memory.recall.result import CloneResult, RecallResult, ThreadPage
+from memory.recall.result import CloneResult, RecallResult, ThreadPage, WorkingMemoryState
+from memory.recall.search import SearchHit, SearchResult
 
 __all__ = [
     "CloneResult",
     "DateRange",
     "Include",
+    "Keyset",
     "MemoryConfig",
     "MessageFilter",
+    "Position",
     "RecallRequest",
     "RecallResult",
+    "SearchHit",
+    "SearchResult",
     "SemanticRecallConfig",
     "ThreadPage",
     "WorkingMemoryConfig",
+    "WorkingMemoryState",
+    "known_options",
 ]

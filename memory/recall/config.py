@@ -39,8 +39,7 @@ class SemanticRecallConfig:
         """True, False or an object; None when it is off."""
         if isinstance(value, bool) or value is None:
             return cls() if value else None
-        names = ("top_k", "message_range", "scope", "threshold", "index_name")
-        given = check.mapping(value, path, names)
+        given = check.mapping(value, path, _NESTED["semantic_recall"])
         options: dict[str, Any] = {}
         if "top_k" in given:
             options["top_k"] = check.integer(*given["top_k"], minimum=1, maximum=memory_settings.MAX_TOP_K)
@@ -67,7 +66,7 @@ class WorkingMemoryConfig:
 
     @classmethod
     def read(cls, check: Check, value: Any, path: str) -> WorkingMemoryConfig:
-        given = check.mapping(value, path, ("enabled", "template", "schema", "scope", "read_only"))
+        given = check.mapping(value, path, _NESTED["working_memory"])
         options: dict[str, Any] = {}
         for name in ("enabled", "read_only"):
             if name in given:
@@ -98,7 +97,7 @@ class TitleConfig:
         """True, False or an object; None when it is off."""
         if isinstance(value, bool) or value is None:
             return cls() if value else None
-        given = check.mapping(value, path, ("model", "instructions", "min_messages"))
+        given = check.mapping(value, path, _NESTED["generate_title"])
         options: dict[str, Any] = {}
         for name in ("model", "instructions"):
             if name in given and given[name].value is not None:
@@ -134,7 +133,7 @@ class MemoryConfig:
             options["read_only"] = check.boolean(*given["read_only"])
         title = given.get("generate_title")
         if "threads" in given:
-            threads = check.mapping(*given["threads"], ("generate_title",))
+            threads = check.mapping(*given["threads"], _NESTED["threads"])
             title = threads.get("generate_title", title)
         if title is not None:
             options["generate_title"] = TitleConfig.read(check, *title)
@@ -187,6 +186,28 @@ _NAMES = {
 _WHOLE = ("schema",)
 
 
+# The names an option may hold, at every depth that has names of its own.
+_NESTED = {
+    "semantic_recall": ("top_k", "message_range", "scope", "threshold", "index_name"),
+    "message_range": ("before", "after"),
+    "working_memory": ("enabled", "template", "schema", "scope", "read_only"),
+    "generate_title": ("model", "instructions", "min_messages"),
+    "threads": ("generate_title",),
+}
+
+
+def known_options(options: Mapping[str, Any], names: tuple[str, ...] = OPTIONS) -> dict[str, Any]:
+    """Options without the names that mean nothing here, at every depth: clients send those of other memory
+    features along (contract section 6)."""
+    known: dict[str, Any] = {}
+    for key, value in options.items():
+        name = _NAMES.get(key, key)
+        if name in names:
+            nested = isinstance(value, Mapping) and name in _NESTED
+            known[key] = known_options(value, _NESTED[name]) if nested else value
+    return known
+
+
 def _snake(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options under their snake_case names at every depth; `threads.generate_title` moves to the top."""
     renamed: dict[str, Any] = {}
@@ -219,7 +240,7 @@ def _read_range(check: Check, value: Any, path: str) -> tuple[int | None, int | 
     if not isinstance(value, Mapping):
         both = check.integer(value, path, maximum=memory_settings.MAX_WINDOW)
         return both, both
-    given = check.mapping(value, path, ("before", "after"))
+    given = check.mapping(value, path, _NESTED["message_range"])
     before, after = (
         check.integer(*given.get(half, Given(DEFAULT_RANGE, path)), maximum=memory_settings.MAX_WINDOW)
         for half in ("before", "after")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from memory.validation import Check, clean_text, show_key
 
 Scalar = str | int | float | bool | None
+
+# From the first to the last microsecond of a millisecond.
+_LAST = timedelta(microseconds=999)
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _RESERVED = frozenset({"__proto__", "prototype", "constructor"})
@@ -19,7 +22,11 @@ _RESERVED = frozenset({"__proto__", "prototype", "constructor"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateRange:
-    """Bounds on `created_at`, inclusive unless exclusive; None = no bound on that side."""
+    """Bounds on `created_at`, inclusive unless exclusive; None = no bound on that side.
+
+    A bound that came over the wire means its whole millisecond, as the wire shows no more of a date than
+    that (contract section 2).
+    """
 
     start: datetime | None = None
     end: datetime | None = None
@@ -36,7 +43,17 @@ class DateRange:
         for name in ("start_exclusive", "end_exclusive"):
             if name in given and given[name].value is not None:
                 options[name] = check.boolean(*given[name])
-        return cls(**options)
+        bounds = cls(**options)
+        return bounds.in_milliseconds() if check.wire else bounds
+
+    def in_milliseconds(self) -> DateRange:
+        """The bounds moved to the edges of their milliseconds."""
+        start, end = _milliseconds(self.start), _milliseconds(self.end)
+        return replace(
+            self,
+            start=start + _LAST if start is not None and self.start_exclusive else start,
+            end=end + _LAST if end is not None and not self.end_exclusive else end,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +101,11 @@ def read_metadata_filter(check: Check, value: Any, path: str) -> dict[str, Scala
         else:
             check.fail(at, "must be a string, a finite number, a boolean or null")
     return wanted
+
+
+def _milliseconds(moment: datetime | None) -> datetime | None:
+    """The first microsecond of a moment's millisecond."""
+    return moment and moment.replace(microsecond=moment.microsecond // 1_000 * 1_000)
 
 
 def _is_double(value: Any) -> bool:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memory.recall.filters import Scalar, read_metadata_filter
-from memory.recall.request import DIRECTIONS
-from memory.validation import MAX_INTEGER, Check, Given, camel_case
+from memory.recall.request import read_order
+from memory.validation import MAX_INTEGER, Check
 
 FIELDS = ("created_at", "updated_at")
 DEFAULT_PER_PAGE = 100
@@ -35,10 +35,7 @@ class ThreadListing:
         check = Check()
         resource_uid = None if resource_id is None else check.identifier(resource_id, "resource_id")
         wanted = {} if metadata is None else read_metadata_filter(check, metadata, "metadata")
-        given = {} if order_by is None else check.mapping(order_by, "order_by", ("field", "direction"))
-        spellings = {spelling: name for name in FIELDS for spelling in (name, camel_case(name))}
-        field = check.choice(*given.get("field", Given("created_at", "")), spellings)
-        direction = check.choice(*given.get("direction", Given("DESC", "")), DIRECTIONS)
+        field, descending = read_order(check, order_by, "order_by", FIELDS)
         page = 0 if page is None else check.integer(page, "page")
         per_page = (
             DEFAULT_PER_PAGE if per_page is None else check.integer(per_page, "per_page", or_false=True)
@@ -48,11 +45,11 @@ class ThreadListing:
         elif page and per_page and (page + 1) * per_page > MAX_INTEGER:
             check.fail("page", "is beyond what a database can count")
         check.finish()
-        sign = "" if direction == "ASC" else "-"
+        sign = "-" if descending else ""
         return cls(
             resource_uid=resource_uid,
             metadata=wanted,
-            ordering=(sign + spellings[field or FIELDS[0]], f"{sign}pk"),
+            ordering=(sign + field, f"{sign}pk"),
             page=page or 0,
             per_page=per_page if per_page is not None else False,
         )

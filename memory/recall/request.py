@@ -9,6 +9,7 @@ from typing import Any, Literal
 from memory.conf import memory_settings
 from memory.recall.config import Layer, MemoryConfig
 from memory.recall.filters import MessageFilter
+from memory.recall.keyset import Keyset
 from memory.validation import MAX_INTEGER, Check, Given
 
 DIRECTIONS = ("ASC", "DESC")
@@ -54,6 +55,9 @@ class RecallRequest:
         filter: restricts history and hits.
         descending: newest first.
         config: the agent's configuration with the call's `thread_config` merged over it.
+        max_unpaged: most messages that `per_page=False` may read; None = any number.
+        thread_required: the thread must exist, also where no owner was named.
+        keyset: where the page begins, instead of at its number.
     """
 
     thread_uid: str
@@ -65,6 +69,9 @@ class RecallRequest:
     filter: MessageFilter
     descending: bool
     config: MemoryConfig
+    max_unpaged: int | None = None
+    thread_required: bool = False
+    keyset: Keyset | None = None
 
     @classmethod
     def read(
@@ -79,14 +86,23 @@ class RecallRequest:
         filter: Any = None,
         order_by: Any = None,
         layers: Iterable[Layer] = (),
+        check: Check | None = None,
+        **limits: Any,
     ) -> RecallRequest:
         """Validate all parameters; `layers` are those of the configuration.
+
+        Args:
+            check: how names and dates are read; default as Python writes them.
+            limits: `max_unpaged` and `thread_required`.
 
         Raises:
             RecallError: with one issue for each thing that is wrong.
         """
-        check = Check()
-        config = MemoryConfig.merge(check, layers)
+        check = check or Check()
+        # Options have both spellings everywhere, and the layers below the call's are the site's.
+        options = Check()
+        config = MemoryConfig.merge(options, layers)
+        check.issues += options.issues
         thread_uid = check.identifier(thread_id, "thread_id")
         resource_uid = None if resource_id is None else check.identifier(resource_id, "resource_id")
         search = _read_search(check, vector_search_string, config)
@@ -99,14 +115,9 @@ class RecallRequest:
             check.fail("page", "must be 0 when per_page is false: there is one page of everything")
         elif page and per_page and (page + 1) * per_page > MAX_INTEGER:
             check.fail("page", "is beyond what a database can count")
-        elements = (
-            []
-            if include is None
-            else check.sequence(include, "include", maximum=memory_settings.MAX_INCLUDES)
-        )
-        items = [Include.read(check, *element) for element in elements]
+        items = [] if include is None else read_includes(check, include, "include")
         message_filter = MessageFilter.read(check, filter)
-        descending = _read_order(check, order_by)
+        _, descending = read_order(check, order_by, "order_by", ("created_at",))
         check.finish()
         return cls(
             thread_uid=thread_uid or "",
@@ -114,11 +125,19 @@ class RecallRequest:
             search=search,
             per_page=per_page,
             page=page or 0,
-            include=tuple(item for item in items if item is not None),
+            include=tuple(items),
             filter=message_filter,
             descending=descending,
             config=config,
+            **limits,
         )
+
+
+def read_includes(check: Check, value: Any, path: str) -> list[Include]:
+    """Messages named by the caller."""
+    elements = check.sequence(value, path, maximum=memory_settings.MAX_INCLUDES)
+    items = [Include.read(check, *element) for element in elements]
+    return [item for item in items if item is not None]
 
 
 def _read_search(check: Check, value: Any, config: MemoryConfig) -> str | None:
@@ -127,10 +146,14 @@ def _read_search(check: Check, value: Any, config: MemoryConfig) -> str | None:
     return text if text and text.strip() and config.semantic_recall else None
 
 
-def _read_order(check: Check, value: Any) -> bool:
-    """True for newest first, the default; either half of the object may be missing (rule 4)."""
+def read_order(check: Check, value: Any, path: str, fields: Iterable[str]) -> tuple[str, bool]:
+    """The field, and True for descending: the first of `fields`, newest first, where a half or the whole
+    object is missing (rule 4)."""
+    fields = tuple(fields)
     if value is None:
-        return True
-    given = check.mapping(value, "order_by", ("field", "direction"))
-    check.choice(*given.get("field", Given("created_at", "")), ("created_at", "createdAt"))
-    return check.choice(*given.get("direction", Given("DESC", "")), DIRECTIONS) != "ASC"
+        return fields[0], True
+    given = check.mapping(value, path, ("field", "direction"))
+    spellings = check.spellings(fields)
+    field = check.choice(*given.get("field", Given(next(iter(spellings)), path)), spellings)
+    direction = check.choice(*given.get("direction", Given("DESC", path)), DIRECTIONS)
+    return spellings.get(field or "", fields[0]), direction != "ASC"

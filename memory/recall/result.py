@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from asgiref.sync import sync_to_async
 
 if TYPE_CHECKING:
+    from memory.recall.keyset import Position
     from memory.schema import Message, Thread
 
 
@@ -23,6 +24,8 @@ class RecallResult:
         page, per_page: as requested; `per_page` is False where everything was asked for.
         has_more: a matching message beyond this page, in the requested direction, is not in `messages`.
         usage: `{"tokens": n}` of the query's embedding, None where nothing was embedded or counted.
+        before, behind: where the page before this one ends and the one behind it begins, in the requested
+            order; None where there is none, and where everything was asked for.
         total: messages of the thread that match the filter; counted by one query when first read.
         pending_embeddings: messages in the searched scope that are not embedded yet; likewise.
     """
@@ -33,6 +36,8 @@ class RecallResult:
     has_more: bool
     usage: dict[str, int] | None = None
     descending: bool = True
+    before: Position | None = None
+    behind: Position | None = None
     count_total: Callable[[], int] = field(default=lambda: 0, repr=False)
     count_pending: Callable[[], int] = field(default=lambda: 0, repr=False)
 
@@ -81,3 +86,11 @@ class CloneResult:
     thread: Thread
     messages: list[Message]
     message_id_map: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingMemoryState:
+    """The present text, None where there is none, and whether the thread that was named exists."""
+
+    value: str | None
+    thread_exists: bool

@@ -33,6 +33,8 @@ class Resource(models.Model):
         abstract = True
         verbose_name = _("resource")
         verbose_name_plural = _("resources")
+        # What lets a member of the staff act for every owner over HTTP.
+        permissions = [("access_all_resources", _("Can act for every resource over the API"))]
         # A constraint rather than `unique=True`, which would add a second index for LIKE on PostgreSQL.
         constraints = [models.UniqueConstraint(fields=["uid"], name="memory_resource_uid")]
 

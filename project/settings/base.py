@@ -15,6 +15,8 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "rest_framework",
+    "rest_framework.authtoken",
     "memory",
     # The command `demo`; it is the site's, not the app's: it writes people of its own into the database.
     "project",
@@ -100,6 +102,15 @@ def database(url: str) -> dict[str, Any]:
 
 
 DATABASES = {"default": database(os.environ.get("DATABASE_URL", ""))}
+
+# Browsers come with a session, and with a CSRF token where they write; programs with `Authorization: Token`.
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+}
 
 # With a key, texts are sent to OpenAI (or to the compatible server OPENAI_BASE_URL names) to be embedded.
 # Without one, a small multilingual model embeds them in this process, and nothing leaves the machine.

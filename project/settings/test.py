@@ -43,4 +43,15 @@ MEMORY = {
             "OPTIONS": {"dimensions": 64},
         },
     },
+    "AGENTS": {
+        # What the suite of the client library expects of the agent it is given.
+        "client": {
+            "semantic_recall": {"top_k": 3, "message_range": 1, "scope": "resource"},
+            "working_memory": {
+                "enabled": True,
+                "scope": "resource",
+                "template": "# Profile\n- **Name**:\n",
+            },
+        },
+    },
 }

@@ -1,0 +1,51 @@
+"""`POST recall`: the whole of a recall (contract section 2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from memory.api import serializers
+from memory.api.base import MemoryViewSet, memory_of
+from memory.api.cursors import read_cursor, write_cursor
+from memory.api.serializers import shape
+from memory.conf import memory_settings
+from memory.models import Message
+from memory.recall import RecallRequest
+from memory.validation import Check
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class RecallViewSet(MemoryViewSet):
+    throttle_scope = "recall"
+
+    def create(self, request: Request) -> Response:
+        body = self.read_body(serializers.RecallBody)
+        with_total, cursor = body.pop("include_total"), body.pop("cursor", None)
+        layers = memory_of(body.pop("agent_id", None)).layers()
+        wanted = RecallRequest.read(
+            layers=[*layers, ("thread_config", body.pop("thread_config", None))],
+            **body,
+            check=Check(wire=True),
+            max_unpaged=memory_settings.HTTP_MAX_UNPAGED,
+        )
+        if cursor is not None:
+            # What is recalled beside the history came with the first page.
+            wanted = replace(wanted, keyset=read_cursor(cursor, wanted), search=None, include=())
+        result = Message.objects.answer(wanted, owners=self.access.owners)
+        answer = {
+            "messages": result.messages,
+            "total": result.total if with_total else None,
+            "page": result.page if cursor is None else None,
+            "per_page": result.per_page,
+            "has_more": result.has_more,
+            "usage": result.usage,
+            "pending_embeddings": result.pending_embeddings if with_total else None,
+            "next_cursor": write_cursor(result.behind, wanted),
+            "prev_cursor": write_cursor(result.before, wanted, backwards=True),
+        }
+        return Response(shape(serializers.RecallShape, answer))

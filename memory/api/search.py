@@ -1,0 +1,64 @@
+"""`GET search`: by meaning, or by words where the agent has semantic recall off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from memory.api import parameters, serializers
+from memory.api.base import MemoryViewSet, memory_of
+from memory.api.serializers import shape
+from memory.exceptions import ThreadNotFound
+from memory.recall import SearchResult
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+    from memory.recall import SearchHit
+
+
+class SearchViewSet(MemoryViewSet):
+    throttle_scope = "search"
+    renamed = {"query": "searchQuery", "options": "memoryConfig"}
+
+    def list(self, request: Request) -> Response:
+        query = self.read_query(parameters.SearchQuery)
+        memory = memory_of(query.get("agent_id"), query.get("memory_config"))
+        try:
+            result = memory.search(
+                query["search_query"],
+                resource_id=self.access.readable(query["resource_id"]),
+                thread_id=self.access.readable_thread(query.get("thread_id")),
+                limit=query["limit"],
+            )
+        except ThreadNotFound:
+            # On this route an unknown thread is an empty one.
+            result = SearchResult(
+                results=[],
+                count=0,
+                query=query["search_query"],
+                search_scope="thread",
+                search_type="semantic" if memory.config().semantic_recall else "text",
+            )
+        return Response(shape(serializers.SearchShape, on_the_wire(result, query["limit"])))
+
+
+def on_the_wire(result: SearchResult, limit: int) -> SearchResult:
+    """In one thread the neighbours of hits are results like these (`http.md`, section 2); elsewhere they
+    stand around them."""
+    if result.search_scope != "thread":
+        return result
+    found: dict[int, SearchHit] = {hit.message.pk: hit for hit in result.results}
+    for hit in result.results:
+        for neighbour in (*hit.context_before, *hit.context_after):
+            found.setdefault(neighbour.pk, replace(hit, message=neighbour, similarity=None))
+    newest_first = sorted(
+        found.values(), key=lambda hit: (hit.message.created_at, hit.message.pk), reverse=True
+    )
+    results = [
+        replace(hit, context_before=hit.context_before[:0], context_after=hit.context_after[:0])
+        for hit in newest_first[:limit]
+    ]
+    return replace(result, results=results, count=len(results))

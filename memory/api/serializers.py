@@ -1,0 +1,291 @@
+"""Bodies of requests, and below them the answers. One class for each shape of the wire, and none twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rest_framework import serializers
+
+from memory.api.fields import (
+    ConfigField,
+    CountField,
+    DateField,
+    FilterField,
+    FlagField,
+    IdField,
+    IdsField,
+    IncludeField,
+    MessagesField,
+    ObjectField,
+    OrderField,
+    TextField,
+    WireSerializer,
+    page_cap,
+)
+from memory.content.dates import wire_date
+
+if TYPE_CHECKING:
+    _Field = serializers.Field[Any, Any, str, Any]
+else:
+    _Field = serializers.Field
+
+if TYPE_CHECKING:
+    from memory.recall import SearchHit
+    from memory.schema import Message, Thread
+
+SOURCES = ("history", "include", "semantic", "context")
+
+
+# Bodies
+
+
+class ThreadBody(WireSerializer):
+    """A thread to make, or the owner's own to change."""
+
+    resource_id = IdField()
+    thread_id = IdField(required=False)
+    title = TextField(required=False)
+    metadata = ObjectField(required=False)
+
+
+class ThreadChanges(WireSerializer):
+    """Changes of a thread; `resourceId` is only held against its owner."""
+
+    title = TextField(required=False)
+    metadata = ObjectField(required=False)
+    resource_id = IdField(required=False)
+
+
+class CloneFilter(WireSerializer):
+    start_date = DateField(required=False)
+    end_date = DateField(required=False)
+    message_ids = IdsField(required=False)
+
+
+class CloneOptions(WireSerializer):
+    message_limit = CountField(required=False)
+    message_filter = CloneFilter(required=False)
+
+
+class CloneBody(ThreadChanges):
+    new_thread_id = IdField(required=False)
+    options = CloneOptions(required=False)
+
+
+class TransferBody(WireSerializer):
+    resource_id = IdField()
+
+
+class SaveBody(WireSerializer):
+    messages = MessagesField()
+
+
+class DeleteMessagesBody(WireSerializer):
+    message_ids = IdsField()
+
+
+class WorkingMemoryBody(WireSerializer):
+    working_memory = TextField(filled=True)
+    resource_id = IdField(required=False)
+    memory_config = ConfigField(required=False)
+
+
+class BufferStatusBody(WireSerializer):
+    agent_id = IdField()
+    resource_id = IdField(required=False)
+    thread_id = IdField(required=False)
+
+
+class RecallBody(WireSerializer):
+    """All parameters of a recall (contract section 2); null means not given."""
+
+    strict = True
+
+    thread_id = IdField()
+    resource_id = IdField(required=False, allow_null=True)
+    vector_search_string = TextField(required=False, allow_null=True)
+    per_page = CountField(maximum=page_cap, or_false=True, required=False, allow_null=True)
+    page = CountField(required=False, allow_null=True)
+    include = IncludeField(required=False, allow_null=True)
+    filter = FilterField(required=False, allow_null=True)
+    order_by = OrderField(("created_at",), required=False, allow_null=True)
+    thread_config = ConfigField(required=False, allow_null=True)
+    agent_id = IdField(required=False, allow_null=True)
+    include_total = FlagField(default=True)
+    cursor = TextField(required=False, allow_null=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("cursor") is not None and attrs.get("page") is not None:
+            raise serializers.ValidationError({"page": ["must not be given beside a cursor"]})
+        return attrs
+
+
+# Answers
+
+
+class DateShape(_Field):
+    """ISO 8601 in UTC with milliseconds."""
+
+    def to_representation(self, value: Any) -> str:
+        return wire_date(value)
+
+
+class ThreadShape(WireSerializer):
+    id = serializers.CharField()
+    resource_id = serializers.CharField()
+    title = serializers.CharField()
+    created_at = DateShape()
+    updated_at = DateShape()
+    metadata = serializers.DictField()
+
+    def to_representation(self, instance: Thread) -> dict[str, Any]:
+        return instance.as_dict()
+
+
+class MessageShape(WireSerializer):
+    id = serializers.CharField()
+    role = serializers.CharField()
+    created_at = DateShape()
+    thread_id = serializers.CharField()
+    resource_id = serializers.CharField()
+    content = serializers.DictField()
+    type = serializers.CharField(required=False)
+
+    def to_representation(self, instance: Message) -> dict[str, Any]:
+        return instance.as_dict()
+
+
+class ReasonShape(WireSerializer):
+    """Why a message was recalled."""
+
+    sources = serializers.MultipleChoiceField(choices=SOURCES)
+    similarity = serializers.FloatField(allow_null=True)
+
+
+class RecalledMessageShape(MessageShape):
+    recall = ReasonShape()
+
+    def to_representation(self, instance: Message) -> dict[str, Any]:
+        reason = instance.recall
+        sources = [source for source in SOURCES if source in reason.sources]
+        return {**instance.as_dict(), "recall": {"sources": sources, "similarity": reason.similarity}}
+
+
+class PageShape(WireSerializer):
+    """What every page tells."""
+
+    total = serializers.IntegerField(allow_null=True)
+    page = serializers.IntegerField(allow_null=True)
+    per_page = CountField(or_false=True)
+    has_more = serializers.BooleanField()
+
+
+class ThreadPageShape(PageShape):
+    threads = ThreadShape(many=True)
+
+
+class MessagePageShape(PageShape):
+    messages = MessageShape(many=True)
+    # What clients of another kind of server find here; this one has no such view of messages.
+    ui_messages = serializers.ReadOnlyField(default=None)
+
+
+class UsageShape(WireSerializer):
+    tokens = serializers.IntegerField()
+
+
+class RecallShape(PageShape):
+    messages = RecalledMessageShape(many=True)
+    usage = UsageShape(allow_null=True)
+    pending_embeddings = serializers.IntegerField(allow_null=True)
+    next_cursor = serializers.CharField(allow_null=True)
+    prev_cursor = serializers.CharField(allow_null=True)
+
+
+class SavedShape(WireSerializer):
+    messages = MessageShape(many=True)
+
+
+class CloneShape(WireSerializer):
+    thread = ThreadShape()
+    cloned_messages = MessageShape(many=True, source="messages")
+    message_id_map = serializers.DictField(child=serializers.CharField())
+
+
+class ResultShape(WireSerializer):
+    result = serializers.CharField()
+
+
+class SuccessShape(WireSerializer):
+    success = serializers.BooleanField()
+    message = serializers.CharField(required=False)
+
+
+class NeighbourShape(WireSerializer):
+    """A message as search results show it."""
+
+    id = serializers.CharField(source="uid")
+    role = serializers.CharField()
+    content = serializers.CharField(source="text")
+    created_at = DateShape()
+
+
+class ContextShape(WireSerializer):
+    """The neighbours of a hit."""
+
+    before = NeighbourShape(many=True, source="context_before")
+    after = NeighbourShape(many=True, source="context_after")
+
+
+class SearchHitShape(NeighbourShape):
+    thread_id = serializers.CharField()
+    thread_title = serializers.CharField()
+    # The framework moves declared fields aside: attributes of the same names are not lost.
+    context = ContextShape(required=False)  # type: ignore[assignment]
+
+    def to_representation(self, instance: SearchHit) -> dict[str, Any]:
+        message = instance.message
+        found: dict[str, Any] = {
+            **shape(NeighbourShape, message),
+            "threadId": message.thread.uid,
+            "threadTitle": instance.thread_title or message.thread.uid,
+        }
+        if instance.context_before or instance.context_after:
+            found["context"] = shape(ContextShape, instance)
+        return found
+
+
+class SearchShape(WireSerializer):
+    results = SearchHitShape(many=True)
+    count = serializers.IntegerField()
+    query = serializers.CharField()
+    search_scope = serializers.CharField()
+    search_type = serializers.CharField()
+
+
+class TemplateShape(WireSerializer):
+    format = serializers.ChoiceField(choices=("markdown", "json"))
+    content = serializers.CharField()
+
+
+class WorkingMemoryShape(WireSerializer):
+    working_memory = serializers.CharField(allow_null=True)
+    source = serializers.CharField()  # type: ignore[assignment]
+    working_memory_template = TemplateShape(allow_null=True)
+    thread_exists = serializers.BooleanField()
+
+
+class StatusShape(WireSerializer):
+    result = serializers.BooleanField()
+    memory_type = serializers.CharField(required=False)
+
+
+class ConfigShape(WireSerializer):
+    config = serializers.DictField(allow_null=True)
+
+
+def shape(serializer: type[WireSerializer], instance: Any) -> Mapping[str, Any]:
+    """What a route answers."""
+    data: Mapping[str, Any] = serializer(instance).data
+    return data
