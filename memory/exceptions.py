@@ -114,7 +114,8 @@ class WorkingMemoryDisabled(ConversationMemoryError):
     """Working memory was to be written, but the agent's configuration has it off."""
 
     def __init__(self, agent: str | None = None) -> None:
-        where = f" for the agent {agent!r}" if agent else ""
+        name = agent or "default"
         super().__init__(
-            f"Working memory is off{where}. Set MEMORY['AGENTS'][...]['working_memory']['enabled'] = True."
+            "Working memory is off. Give working_memory={'enabled': True} to the call, or set "
+            f"MEMORY['AGENTS'][{name!r}]['working_memory']['enabled'] = True."
         )

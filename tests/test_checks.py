@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 from django.core import checks
 from pytest_django import Settings
 
+from memory import Memory
 from memory.models import EmbeddingSpace
 
 
@@ -62,9 +65,24 @@ def test_sqlite_without_a_write_ahead_log(settings: Settings, monkeypatch: pytes
 
 
 @pytest.mark.django_db
-def test_vectors_of_another_model() -> None:
-    EmbeddingSpace.objects.create(alias="default", model="hash-64", dimensions=64)
+def test_vectors_of_another_model(
+    on_commit: Callable[..., AbstractContextManager[list[Callable[[], Any]]]],
+) -> None:
+    space = EmbeddingSpace.objects.create(alias="default", model="other", dimensions=32)
+    assert ids(databases=["default"]) == []
+    with on_commit():
+        Memory().save_messages(
+            [{"thread_id": "t", "role": "user", "content": "x"}], create_thread=True, resource_id="r"
+        )
+    space.refresh_from_db()
+    assert (space.model, space.dimensions) == ("hash-64", 64)
     assert ids(databases=["default"]) == []
     EmbeddingSpace.objects.update(dimensions=32)
     assert ids(databases=["default"]) == ["memory.E005"]
     assert ids() == []
+
+
+@pytest.mark.django_db
+def test_vectors_of_an_embedder_that_is_gone(settings: Settings) -> None:
+    EmbeddingSpace.objects.create(alias="gone", model="hash-64", dimensions=64)
+    assert ids(databases=["default"]) == ["memory.W002"]

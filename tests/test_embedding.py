@@ -135,7 +135,7 @@ def test_missing_jobs_are_written(settings: Settings, on_commit: OnCommit) -> No
     call_command("embed_messages", missing=True, stdout=out)
     assert out.getvalue() == "2 jobs written.\n2 of 2 messages embedded.\n"
     call_command("embed_messages", missing=True, stdout=(out := StringIO()))
-    assert out.getvalue() == "0 jobs written.\n0 of 0 messages embedded.\n"
+    assert out.getvalue() == "0 jobs written.\nNothing waits to be embedded.\n"
 
 
 def test_the_command_tells_what_failed(failing: type[FailingEmbedder], on_commit: OnCommit) -> None:

@@ -17,7 +17,7 @@ from memory.db.expressions import IsOneOf
 from memory.db.transactions import run_write
 from memory.embedders import embedders
 from memory.exceptions import EmbedderError, SemanticRecallNotConfigured
-from memory.managers.embedding import chunks_for, embed_chunks, mismatch
+from memory.managers.embedding import chunks_for, embed_chunks, fits, mismatch
 from memory.managers.touching import lock_threads
 from memory.models import Embedding, EmbeddingJob, EmbeddingSpace, Message
 
@@ -73,6 +73,10 @@ def embed_messages(
         if problem := mismatch(space, embedder):
             _refuse(report, problem)
             continue
+        if not fits(space, embedder):
+            # Nothing is embedded in it yet.
+            space.model, space.dimensions = embedder.model, embedder.dimensions
+            space.save(using=using, update_fields=["model", "dimensions"])
         for batch in _batches(space, using, messages):
             _embed(batch, space, embedder, using, report)
             if advance is not None:

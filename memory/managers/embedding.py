@@ -51,7 +51,7 @@ def searched_space(alias: str, using: str) -> tuple[EmbeddingSpace | None, BaseE
     space = tables.spaces(using).filter(alias=alias, state=ACTIVE).first()
     if space is not None and (problem := mismatch(space, embedder)):
         raise SemanticRecallNotConfigured(problem)
-    return space, embedder
+    return (space if space is not None and fits(space, embedder) else None), embedder
 
 
 def usable_embedder(alias: str) -> BaseEmbedder:
@@ -66,9 +66,17 @@ def usable_embedder(alias: str) -> BaseEmbedder:
         raise SemanticRecallNotConfigured(str(error)) from error
 
 
+def fits(space: EmbeddingSpace, embedder: BaseEmbedder) -> bool:
+    """The space is one of the embedder's model and dimensions."""
+    return (space.model, space.dimensions) == (embedder.model, embedder.dimensions)
+
+
 def mismatch(space: EmbeddingSpace, embedder: BaseEmbedder) -> str | None:
-    """Why the configured embedder cannot work in the stored space, and what to do; None if it can."""
-    if (space.model, space.dimensions) == (embedder.model, embedder.dimensions):
+    """Why the configured embedder cannot work in the stored space, and what to do; None if it can.
+
+    A space without vectors is open to any embedder. 1 query where the two do not fit.
+    """
+    if fits(space, embedder) or not tables.embeddings(space._state.db or "default").in_space(space).exists():
         return None
     return (
         f"The vectors of the embedding space {space.alias!r} were made by {space.model!r} with "

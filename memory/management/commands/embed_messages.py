@@ -52,6 +52,9 @@ class Command(BaseCommand):
         except (ImproperlyConfigured, SemanticRecallNotConfigured) as error:
             raise CommandError(str(error)) from error
         total = open_jobs(using)
+        if not total:
+            console.print("Nothing waits to be embedded.")
+            return
         with make_progress(console) as progress:
             task = progress.add_task("Embedding", total=total)
             report = embed_messages(using, advance=lambda count: progress.advance(task, count))
