@@ -12,12 +12,13 @@ from memory.asynchronous import async_twin
 from memory.conf import memory_settings
 from memory.exceptions import RecallError, WorkingMemoryDisabled
 from memory.recall import MemoryConfig
+from memory.recall.search import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
     from memory.managers.message import MessageManager
     from memory.managers.thread import ThreadManager
     from memory.managers.working_memory import WorkingMemoryManager
-    from memory.recall import CloneResult, RecallResult, ThreadPage
+    from memory.recall import CloneResult, RecallResult, SearchResult, ThreadPage
     from memory.recall.config import Layer
     from memory.schema import Message, Thread
 
@@ -118,6 +119,25 @@ class Memory:
     def get_messages(self, ids: Sequence[str]) -> list[Message]:
         """See :meth:`MessageManager.get_messages`."""
         return _messages(self.using).get_messages(ids)
+
+    def search(
+        self,
+        query: str,
+        *,
+        resource_id: str,
+        thread_id: str | None = None,
+        limit: int = DEFAULT_LIMIT,
+        thread_config: Mapping[str, Any] | None = None,
+    ) -> SearchResult:
+        """See :meth:`MessageManager.search`."""
+        return _messages(self.using).search(
+            query,
+            resource_id=resource_id,
+            thread_id=thread_id,
+            limit=limit,
+            thread_config=thread_config,
+            defaults=self._layers(),
+        )
 
     def create_thread(
         self,
@@ -231,6 +251,7 @@ class Memory:
     aupdate_messages = async_twin(update_messages)
     adelete_messages = async_twin(delete_messages)
     aget_messages = async_twin(get_messages)
+    asearch = async_twin(search)
     acreate_thread = async_twin(create_thread)
     aget_thread = async_twin(get_thread)
     alist_threads = async_twin(list_threads)

@@ -4,6 +4,7 @@ from memory.recall.config import MemoryConfig, SemanticRecallConfig, WorkingMemo
 from memory.recall.filters import DateRange, MessageFilter
 from memory.recall.request import Include, RecallRequest
 from memory.recall.result import CloneResult, RecallResult, ThreadPage
+from memory.recall.search import SearchHit, SearchRequest, SearchResult
 
 __all__ = [
     "CloneResult",
@@ -13,6 +14,9 @@ __all__ = [
     "MessageFilter",
     "RecallRequest",
     "RecallResult",
+    "SearchHit",
+    "SearchRequest",
+    "SearchResult",
     "SemanticRecallConfig",
     "ThreadPage",
     "WorkingMemoryConfig",
