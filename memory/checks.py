@@ -20,6 +20,7 @@ from memory.embedders import embedders
 from memory.exceptions import RecallError, SemanticRecallNotConfigured
 from memory.managers.embedding import mismatch
 from memory.models import EmbeddingSpace
+from memory.querysets.words import message_words
 from memory.recall import MemoryConfig
 
 THROTTLED = ("recall", "search")
@@ -73,6 +74,26 @@ def check_spaces(
             continue
         problems += [problem for space in spaces if (problem := _wrong_space(space))]
     return problems
+
+
+@register(Tags.database)
+def check_words(
+    app_configs: Sequence[AppConfig] | None, databases: Iterable[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """The word index is there, with all its parts. No error, as `migrate` mends it and refuses errors."""
+    words = message_words()
+    return [
+        Warning(
+            f"The word index of the database {alias!r} lacks {', '.join(missing)}.",
+            hint="Run `manage.py migrate`, which makes it anew: with a million messages that takes minutes, "
+            "in which messages cannot be written.",
+            id="memory.W003",
+        )
+        for alias in _our_databases(databases or ())
+        # Before the first migration there is no table.
+        if words.table in connections[alias].introspection.table_names()
+        and (missing := words.missing(connections[alias]))
+    ]
 
 
 def _wrong_space(space: EmbeddingSpace) -> CheckMessage | None:

@@ -12,6 +12,7 @@ from memory.asynchronous import async_twin
 from memory.conf import memory_settings
 from memory.exceptions import RecallError, WorkingMemoryDisabled
 from memory.recall import MemoryConfig
+from memory.recall.search import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
     from memory.managers.message import MessageManager
@@ -119,6 +120,25 @@ class Memory:
         """See :meth:`MessageManager.get_messages`."""
         return _messages(self.using).get_messages(ids)
 
+    def search(
+        self,
+        query: str,
+        *,
+        resource_id: str,
+        thread_id: str | None = None,
+        limit: int = DEFAULT_LIMIT,
+        thread_config: Mapping[str, Any] | None = None,
+    ) -> SearchResult:
+        """See :meth:`MessageManager.search`."""
+        return _messages(self.using).search(
+            query,
+            resource_id=resource_id,
+            thread_id=thread_id,
+            limit=limit,
+            thread_config=thread_config,
+            defaults=self.layers(),
+        )
+
     def create_thread(
         self,
         resource_id: str,
@@ -197,19 +217,6 @@ class Memory:
             working_memory=self.config().working_memory,
         )
 
-    def search(
-        self, query: str, *, resource_id: str, thread_id: str | None = None, limit: int = 20
-    ) -> SearchResult:
-        """Messages of a resource by meaning, or by their words where semantic recall is off."""
-        from memory.managers.search import search
-        from memory.models import Message
-
-        using = self.using or Message.objects.db
-        config = self.config()
-        return search(
-            query, resource_id=resource_id, thread_id=thread_id, limit=limit, config=config, using=using
-        )
-
     def get_working_memory(
         self,
         *,
@@ -244,6 +251,7 @@ class Memory:
     aupdate_messages = async_twin(update_messages)
     adelete_messages = async_twin(delete_messages)
     aget_messages = async_twin(get_messages)
+    asearch = async_twin(search)
     acreate_thread = async_twin(create_thread)
     aget_thread = async_twin(get_thread)
     alist_threads = async_twin(list_threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -9,9 +10,12 @@ from django.db import router
 from django.db.migrations.operations.base import Operation
 from django.db.utils import Error
 
+from memory.db.words import WordIndex
+
 if TYPE_CHECKING:
     from django.db.backends.base.schema import BaseDatabaseSchemaEditor
     from django.db.migrations.state import ProjectState
+    from django.db.models import Model
 
 CREATE_EXTENSION = "CREATE EXTENSION IF NOT EXISTS vector"
 
@@ -64,3 +68,61 @@ class CreateVectorExtension(Operation):
 
     def describe(self) -> str:
         return "Creates the extension pgvector (PostgreSQL only)"
+
+
+class CreateWordIndex(Operation):
+    """Make the word index of a text column (:class:`~memory.db.words.WordIndex`); backwards, drop it.
+
+    Args:
+        model_name, column: what is indexed.
+        terms, function_sql: the tokenizer and its SQL twin.
+
+    Raises:
+        ImproperlyConfigured: this database cannot have it.
+    """
+
+    reversible = True
+
+    def __init__(
+        self,
+        model_name: str,
+        column: str,
+        *,
+        terms: Callable[[str], list[str]],
+        function_sql: Callable[[str, int], str],
+    ) -> None:
+        self.model_name = model_name
+        self.column = column
+        self.terms = terms
+        self.function_sql = function_sql
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        pass
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        if self.allow_migrate_model(schema_editor.connection.alias, model):
+            self._index(model).create(schema_editor)
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        if self.allow_migrate_model(schema_editor.connection.alias, model):
+            self._index(model).drop(schema_editor)
+
+    def describe(self) -> str:
+        return f"Creates the word index of {self.model_name}.{self.column}"
+
+    def _index(self, model: type[Model]) -> WordIndex:
+        return WordIndex(model._meta.db_table, self.column, self.terms, self.function_sql)

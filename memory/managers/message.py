@@ -12,10 +12,12 @@ from memory.content.incoming import IncomingMessage, read_messages
 from memory.managers.deleting import delete_messages, read_ids
 from memory.managers.recall import Recall
 from memory.managers.saving import Save, as_given
+from memory.managers.search import Search
 from memory.managers.updating import Update
 from memory.querysets import MessageQuerySet
-from memory.recall import RecallRequest, RecallResult
+from memory.recall import RecallRequest, RecallResult, SearchRequest, SearchResult
 from memory.recall.config import Layer
+from memory.recall.search import DEFAULT_LIMIT
 from memory.validation import Check
 
 if TYPE_CHECKING:
@@ -205,6 +207,50 @@ class MessageManager(_Base["Message"]):
         check.finish()
         return list(self.with_ids(uids).select_related("thread__resource").chronological()) if uids else []
 
+    def search(
+        self,
+        query: str,
+        *,
+        resource_id: str,
+        thread_id: str | None = None,
+        limit: int = DEFAULT_LIMIT,
+        thread_config: Mapping[str, Any] | None = None,
+        defaults: Sequence[Layer] = (),
+    ) -> SearchResult:
+        """The messages of an owner that match a query, newest first.
+
+        Without semantic recall in the configuration: those whose text has all words of the query, by the
+        rules of :mod:`memory.content.terms`; in one thread where it is named. With it: the `top_k` most
+        similar ones with their neighbours; its `scope` then says where, as over HTTP, and in the scope
+        `thread` without a thread the one in use last is searched.
+
+        Args:
+            query: words, or what is meant.
+            resource_id: the owner.
+            thread_id: a thread of this owner.
+            limit: most results, 1 to 1,000.
+            thread_config: options of this call (contract section 1).
+            defaults: layers of the configuration below `thread_config`, such as an agent's.
+
+        Returns:
+            The result; at most 4 queries.
+
+        Raises:
+            RecallError: bad input; nothing was queried.
+            ThreadNotFound: no such thread. In the scope `resource` a thread may be new, as in a recall.
+            ThreadNotOwned: the thread belongs to another resource.
+            SemanticRecallNotConfigured: semantic recall is on and no embedder is usable.
+            EmbedderError: the embedder failed.
+        """
+        request = SearchRequest.read(
+            query=query,
+            resource_id=resource_id,
+            thread_id=thread_id,
+            limit=limit,
+            layers=[*defaults, ("thread_config", thread_config)],
+        )
+        return Search(request, self.db).run()
+
     @property
     def _write_db(self) -> str:
         return self._db or router.db_for_write(self.model)
@@ -213,4 +259,5 @@ class MessageManager(_Base["Message"]):
     asave_messages = async_twin(save_messages)
     aupdate_messages = async_twin(update_messages)
     adelete_messages = async_twin(delete_messages)
+    asearch = async_twin(search)
     aget_messages = async_twin(get_messages)

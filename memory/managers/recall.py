@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db.models import Exists, OuterRef
 
@@ -11,7 +11,14 @@ from memory.db.expressions import IsOneOf
 from memory.exceptions import RecallError, ThreadNotFound, ThreadNotOwned
 from memory.managers.embedding import embed_text, searched_space
 from memory.querysets import Hit, Target, tables
-from memory.recall import Keyset, Position, RecallRequest, RecallResult
+from memory.recall import (
+    Keyset,
+    MessageFilter,
+    Position,
+    RecallRequest,
+    RecallResult,
+    SemanticRecallConfig,
+)
 from memory.schema.message import MessageRecall, Source
 
 if TYPE_CHECKING:
@@ -115,19 +122,9 @@ class Recall:
             return
         if self._scope is None:
             return
-        self.space, embedder = searched_space(semantic.index_name, self.using)
-        if self.space is None:
-            return
-        embedded = embed_text(embedder, search, self.using)
-        self.usage = None if embedded.tokens is None else {"tokens": embedded.tokens}
-        hits: Iterable[Hit] = (
-            tables.embeddings(self.using)
-            .in_space(self.space)
-            .in_scope(self._scope)
-            .of_messages_matching(self.request.filter)
-            .nearest(embedded.vectors, top_k=semantic.top_k, threshold=semantic.threshold)
+        self.space, self.hits, self.usage = similar_messages(
+            search, semantic, self._scope, self.request.filter, self.using
         )
-        self.hits = dict(hits)
 
     def _near(self) -> list[Message]:
         """Includes and hits with their neighbours (rules 5 and 6)."""
@@ -260,3 +257,37 @@ def _position(message: Message) -> Position:
 def _beside(position: Position, *, descending: bool) -> Position:
     """The next place in the order: a walk back from there meets what stands at `position`."""
     return position._replace(pk=position.pk + (-1 if descending else 1))
+
+
+class Similar(NamedTuple):
+    """What a search by meaning found: the space, message id -> similarity, tokens of the query."""
+
+    space: EmbeddingSpace | None
+    hits: dict[str, float]
+    usage: dict[str, int] | None
+
+
+def similar_messages(
+    search: str,
+    semantic: SemanticRecallConfig,
+    scope: Resource | Thread,
+    message_filter: MessageFilter,
+    using: str,
+) -> Similar:
+    """Rule 6: the messages of `scope` that are most similar to a search string. 2 queries.
+
+    Raises:
+        SemanticRecallNotConfigured, EmbedderError.
+    """
+    space, embedder = searched_space(semantic.index_name, using)
+    if space is None:
+        return Similar(space, {}, None)
+    embedded = embed_text(embedder, search, using)
+    hits: Iterable[Hit] = (
+        tables.embeddings(using)
+        .in_space(space)
+        .in_scope(scope)
+        .of_messages_matching(message_filter)
+        .nearest(embedded.vectors, top_k=semantic.top_k, threshold=semantic.threshold)
+    )
+    return Similar(space, dict(hits), None if embedded.tokens is None else {"tokens": embedded.tokens})

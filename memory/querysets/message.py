@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from django.db import models
 from django.db.models import Q
 
+from memory.content.terms import query_terms
 from memory.db.expressions import IsOneOf
 from memory.db.transactions import write_transaction
+from memory.db.words import MatchesWords
 from memory.querysets.conditions import matching
 from memory.querysets.windows import Target, window_sql
 from memory.signals import messages_stored
@@ -49,6 +51,11 @@ class MessageQuerySet(models.QuerySet["Message"]):
 
     def matching(self, message_filter: MessageFilter) -> MessageQuerySet:
         return self.filter(matching(message_filter))
+
+    def containing(self, query: str) -> MessageQuerySet:
+        """Those whose text has all words of `query`, by the rules of :mod:`memory.content.terms`; none
+        where it has no word."""
+        return self.filter(MatchesWords("text", query_terms(query)))
 
     def chronological(self) -> MessageQuerySet:
         """Oldest first; equal timestamps in the order in which they were saved (rule 4)."""

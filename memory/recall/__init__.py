@@ -5,7 +5,7 @@ from memory.recall.filters import DateRange, MessageFilter
 from memory.recall.keyset import Keyset, Position
 from memory.recall.request import Include, RecallRequest
 from memory.recall.result import CloneResult, RecallResult, ThreadPage, WorkingMemoryState
-from memory.recall.search import SearchHit, SearchResult
+from memory.recall.search import SearchHit, SearchRequest, SearchResult
 
 __all__ = [
     "CloneResult",
@@ -18,6 +18,7 @@ __all__ = [
     "RecallRequest",
     "RecallResult",
     "SearchHit",
+    "SearchRequest",
     "SearchResult",
     "SemanticRecallConfig",
     "ThreadPage",

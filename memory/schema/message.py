@@ -81,6 +81,7 @@ class Message(models.Model):
         constraints = [models.UniqueConstraint(fields=["uid"], name="memory_message_uid")]
         indexes = [
             models.Index(fields=["thread", "created_at", "id"], name="memory_message_order"),
+            models.Index(fields=["created_at", "id"], name="memory_message_newest"),
             models.Index(
                 fields=["cloned_from"], name="memory_message_clones", condition=~models.Q(cloned_from="")
             ),

@@ -1,0 +1,104 @@
+"""The newest messages that have some words, found quickly whether the words are rare or common.
+
+Left alone, PostgreSQL walks from the newest message on and makes the terms of each until enough match, which
+takes seconds for a rare word; or it scans the word index again for each thread of an owner. So here it can
+do neither: the order is one that no index has, and threads are named, or hidden. Figures of a million
+messages come from `benchmarks/word_search.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.db import connections, transaction
+from django.db.models import DateTimeField, ExpressionWrapper, F, OuterRef, Subquery, Value
+
+from memory.db.expressions import IsOneOf
+from memory.querysets import tables
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from memory.querysets.message import MessageQuerySet
+    from memory.schema import Message, Resource, Thread
+
+# The newest messages of the site, which are asked first where many may match; and the most messages of an
+# owner of whom all are asked at once.
+WINDOW = 20_000
+# In the default of 4 MB, the bitmap of a common word keeps pages and forgets rows: the terms of all
+# messages on these pages would be made again.
+WORK_MEM = "64MB"
+
+
+def newest_containing(
+    query: str, limit: int, *, scope: Resource | Thread | None, using: str
+) -> list[Message]:
+    """The newest `limit` messages that have all words of `query`, newest first, with threads and owners.
+
+    1 query for a thread, 3 at most for an owner or, with `scope` None, for all messages.
+    """
+    messages = tables.messages(using).containing(query)
+    if connections[using].vendor != "postgresql":
+        rows = messages if scope is None else messages.in_scope(scope)
+        return list(rows.newest_first().select_related("thread__resource")[:limit])
+    found: list[Message] = []
+    with _room_for_bitmaps(using):
+        for rows in _steps(messages, scope):
+            found = _newest(rows, limit)
+            if len(found) == limit:
+                break
+    return found
+
+
+def _steps(messages: MessageQuerySet, scope: Resource | Thread | None) -> Iterator[MessageQuerySet]:
+    """What to ask one after the other: any of them that has enough answers the search."""
+    using = messages.db
+    if scope is None:
+        start = _window(using).first()
+    elif scope._meta.model_name == "thread":
+        yield messages.in_scope(scope)
+        return
+    else:
+        threads = tables.threads(using).filter(resource=scope.pk)
+        own = tables.messages(using).filter(thread__resource=OuterRef("pk")).values("pk")
+        owner = tables.resources(using).annotate(
+            beyond=Subquery(own[WINDOW : WINDOW + 1]), start=Subquery(_window(using))
+        )
+        sizes = owner.filter(pk=scope.pk).values_list("beyond", "start")
+        # An owner that was deleted a moment ago has none.
+        beyond, start = next(iter(sizes), (None, None))
+        if beyond is None:
+            yield messages.filter(IsOneOf("thread_id", list(threads.values_list("pk", flat=True))))
+            return
+        # A sum, which the index over threads does not have: it would be read for all of them.
+        messages = messages.alias(hidden=F("thread_id") + 0).filter(hidden__in=threads.values("pk"))
+    if start is not None:
+        yield messages.filter(created_at__gte=start)
+    yield messages
+
+
+def _window(using: str) -> QuerySet[Message, datetime]:
+    """The date at which the newest 20,000 messages begin; nothing where there are fewer."""
+    dates = tables.messages(using).newest_first().values_list("created_at", flat=True)
+    return dates[WINDOW : WINDOW + 1]
+
+
+def _newest(rows: MessageQuerySet, limit: int) -> list[Message]:
+    unwalkable = ExpressionWrapper(F("created_at") + Value(timedelta(0)), output_field=DateTimeField())
+    keys = rows.order_by(unwalkable.desc(), "-pk").values("pk")[:limit]
+    every = tables.messages(rows.db).filter(pk__in=keys)
+    return list(every.newest_first().select_related("thread__resource"))
+
+
+@contextmanager
+def _room_for_bitmaps(using: str) -> Iterator[None]:
+    """A block that only reads, with enough memory for exact bitmaps. Rolling back takes the setting away
+    again, inside a transaction of the caller too."""
+    with transaction.atomic(using=using):
+        with connections[using].cursor() as cursor:
+            cursor.execute(f"SET LOCAL work_mem = '{WORK_MEM}'")
+        yield
+        transaction.set_rollback(True, using=using)
