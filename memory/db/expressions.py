@@ -177,8 +177,8 @@ def _sqlite_test(
     sql, params = f"{text} IN ({', '.join(['%s'] * len(spellings))})", [*at, *spellings]
     if _is_large(value):
         sql = (
-            f"({sql} OR (typeof({stored}) = 'real' AND abs({stored}) >= {2.0**63!r} AND {stored} = %s "
-            f"AND {text} <> '{LEAST_DOUBLE}'))"
+            f"({sql} OR (typeof({stored}) = 'real' AND {stored} = %s AND {text} <> '{LEAST_DOUBLE}' "
+            f"AND {stored} NOT BETWEEN {MIN_BIGINT + 1} AND {MAX_BIGINT}))"
         )
-        params += [*at, *at, *at, float(value), *at]
+        params += [*at, *at, float(value), *at, *at]
     return kinds, sql, params
