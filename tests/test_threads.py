@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
@@ -139,7 +139,7 @@ def test_last_message_at_follows_the_newest_message() -> None:
 
     def last(uid: str) -> str:
         moment = Thread.objects.get(uid=uid).last_message_at
-        return "" if moment is None else f"{moment:%H:%M}"
+        return "" if moment is None else f"{moment.astimezone(UTC):%H:%M}"
 
     assert last("t1") == ""
     memory.save_messages(
