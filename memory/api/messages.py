@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from rest_framework.response import Response
+from typing import TYPE_CHECKING
 
 from memory.api import parameters, serializers
 from memory.api.base import MemoryViewSet, config_of, is_agent
-from memory.api.serializers import shape
+from memory.api.errors import AgentNotFound, ResourceNotFound
+from memory.api.operations import operation
 from memory.content.reminders import is_system_reminder
+from memory.exceptions import MessageConflict, ThreadNotFound, ThreadNotOwned
 from memory.models import Message
 from memory.recall import RecallRequest
 from memory.validation import Check
 
 if TYPE_CHECKING:
-    from rest_framework.request import Request
+    from memory.api.operations import Values
 
 
 class ThreadMessageViewSet(MemoryViewSet):
@@ -26,19 +26,24 @@ class ThreadMessageViewSet(MemoryViewSet):
     - none, or an unknown one: as `orderBy` says, by default oldest first, with everything shown.
     """
 
-    def list(self, request: Request, **path: Any) -> Response:
-        query = self.read_query(parameters.MessageListQuery)
+    @operation(
+        query=parameters.MessageListQuery,
+        answer=serializers.MessagePageShape,
+        raises=(ResourceNotFound, ThreadNotFound, ThreadNotOwned),
+    )
+    def list(self, query: Values) -> Values:
+        """A page of the messages of a thread."""
         agent_id, show = query.pop("agent_id", None), query.pop("include_system_reminders")
         for_agent = agent_id is not None and is_agent(agent_id)
         order = {"direction": "DESC" if for_agent else "ASC"} | query.pop("order_by", {})
-        request_ = RecallRequest.read(
+        wanted = RecallRequest.read(
             thread_id=self.thread_id,
             order_by=order,
             **query,
             check=Check(wire=True, strict=False),
             thread_required=True,
         )
-        result = Message.objects.answer(request_, owners=self.access.owners)
+        result = Message.objects.answer(wanted, owners=self.access.owners)
         messages = result.chronological() if for_agent else result.messages
         if for_agent and not show:
             messages = [
@@ -46,33 +51,43 @@ class ThreadMessageViewSet(MemoryViewSet):
                 for message in messages
                 if not is_system_reminder(message.role, message.body, message.metadata)
             ]
-        page = {
+        return {
             "messages": messages,
             "total": result.total,
             "page": result.page,
             "per_page": result.per_page,
             "has_more": result.has_more,
         }
-        return Response(shape(serializers.MessagePageShape, page))
 
 
 class SaveMessagesViewSet(MemoryViewSet):
-    def create(self, request: Request) -> Response:
-        query = self.read_query(parameters.AgentQuery)
-        messages = self.read_body(serializers.SaveBody)["messages"]
+    @operation(
+        query=parameters.AgentQuery,
+        body=serializers.SaveBody,
+        answer=serializers.SavedShape,
+        raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadNotOwned, MessageConflict),
+    )
+    def create(self, query: Values, body: Values) -> Values:
+        """Store messages, all or none; those of a known id are written over in place."""
+        messages = body["messages"]
         config_of(query.get("agent_id"))
         for owner in {message.resource_uid for message in messages}:
             self.access.check(owner)
-        stored = Message.objects.store(messages, owners=self.access.owners)
-        return Response(shape(serializers.SavedShape, {"messages": stored}))
+        return {"messages": Message.objects.store(messages, owners=self.access.owners)}
 
 
 class DeleteMessagesViewSet(MemoryViewSet):
-    def create(self, request: Request) -> Response:
-        query = self.read_query(parameters.DeleteMessagesQuery)
-        ids = self.read_body(serializers.DeleteMessagesBody)["message_ids"]
+    @operation(
+        query=parameters.DeleteMessagesQuery,
+        body=serializers.DeleteMessagesBody,
+        answer=serializers.SuccessShape,
+        raises=(ResourceNotFound,),
+    )
+    def create(self, query: Values, body: Values) -> Values:
+        """Delete messages with their vectors; unknown ids are passed over."""
+        ids = body["message_ids"]
         Message.objects.delete_messages(
             ids, resource_id=query.get("resource_id"), owners=self.access.owners, refuse=True
         )
         text = f"{len(ids)} message{'' if len(ids) == 1 else 's'} deleted successfully"
-        return Response(shape(serializers.SuccessShape, {"success": True, "message": text}))
+        return {"success": True, "message": text}

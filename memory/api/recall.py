@@ -5,26 +5,43 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rest_framework.response import Response
-
 from memory.api import serializers
 from memory.api.base import MemoryViewSet, memory_of
 from memory.api.cursors import read_cursor, write_cursor
-from memory.api.serializers import shape
+from memory.api.errors import AgentNotFound, ResourceNotFound
+from memory.api.operations import operation
 from memory.conf import memory_settings
+from memory.exceptions import (
+    EmbedderError,
+    SemanticRecallNotConfigured,
+    ThreadNotFound,
+    ThreadNotOwned,
+)
 from memory.models import Message
 from memory.recall import RecallRequest
 from memory.validation import Check
 
 if TYPE_CHECKING:
-    from rest_framework.request import Request
+    from memory.api.operations import Values
 
 
 class RecallViewSet(MemoryViewSet):
     throttle_scope = "recall"
 
-    def create(self, request: Request) -> Response:
-        body = self.read_body(serializers.RecallBody)
+    @operation(
+        body=serializers.RecallBody,
+        answer=serializers.RecallShape,
+        raises=(
+            AgentNotFound,
+            ResourceNotFound,
+            ThreadNotFound,
+            ThreadNotOwned,
+            SemanticRecallNotConfigured,
+            EmbedderError,
+        ),
+    )
+    def create(self, body: Values) -> Values:
+        """Recall: a page of history, named messages with their context, and a search by meaning."""
         with_total, cursor = body.pop("include_total"), body.pop("cursor", None)
         layers = memory_of(body.pop("agent_id", None)).layers()
         wanted = RecallRequest.read(
@@ -37,7 +54,7 @@ class RecallViewSet(MemoryViewSet):
             # What is recalled beside the history came with the first page.
             wanted = replace(wanted, keyset=read_cursor(cursor, wanted), search=None, include=())
         result = Message.objects.answer(wanted, owners=self.access.owners)
-        answer = {
+        return {
             "messages": result.messages,
             "total": result.total if with_total else None,
             "page": result.page if cursor is None else None,
@@ -48,4 +65,3 @@ class RecallViewSet(MemoryViewSet):
             "next_cursor": write_cursor(result.behind, wanted),
             "prev_cursor": write_cursor(result.before, wanted, backwards=True),
         }
-        return Response(shape(serializers.RecallShape, answer))

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rest_framework.response import Response
-
 from memory.api import parameters, serializers
 from memory.api.base import MemoryViewSet, memory_of
-from memory.api.serializers import shape
-from memory.exceptions import ThreadNotFound
+from memory.api.errors import AgentNotFound, ResourceNotFound
+from memory.api.operations import operation
+from memory.exceptions import EmbedderError, ThreadNotFound
 from memory.recall import SearchResult
 
 if TYPE_CHECKING:
-    from rest_framework.request import Request
-
+    from memory.api.operations import Values
     from memory.recall import SearchHit
 
 
@@ -23,8 +21,13 @@ class SearchViewSet(MemoryViewSet):
     throttle_scope = "search"
     renamed = {"query": "searchQuery", "options": "memoryConfig"}
 
-    def list(self, request: Request) -> Response:
-        query = self.read_query(parameters.SearchQuery)
+    @operation(
+        query=parameters.SearchQuery,
+        answer=serializers.SearchShape,
+        raises=(AgentNotFound, ResourceNotFound, EmbedderError),
+    )
+    def list(self, query: Values) -> SearchResult:
+        """Search the messages of a resource, or of one thread of it."""
         memory = memory_of(query.get("agent_id"), query.get("memory_config"))
         try:
             result = memory.search(
@@ -42,7 +45,7 @@ class SearchViewSet(MemoryViewSet):
                 search_scope="thread",
                 search_type="semantic" if memory.config().semantic_recall else "text",
             )
-        return Response(shape(serializers.SearchShape, on_the_wire(result, query["limit"])))
+        return on_the_wire(result, query["limit"])
 
 
 def on_the_wire(result: SearchResult, limit: int) -> SearchResult:

@@ -2,49 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from rest_framework.response import Response
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from memory.api import parameters, serializers
 from memory.api.base import MemoryViewSet, config_of, is_agent
-from memory.api.serializers import shape
+from memory.api.errors import AgentNotFound, ResourceNotFound
+from memory.api.operations import operation
 from memory.exceptions import RecallError
 
 if TYPE_CHECKING:
-    from rest_framework.request import Request
-
+    from memory.api.operations import Values
     from memory.recall import MemoryConfig, SemanticRecallConfig
 
 
 class StatusViewSet(MemoryViewSet):
-    def list(self, request: Request) -> Response:
-        query = self.read_query(parameters.StatusQuery)
-        answer: dict[str, Any] = {"result": True}
-        if is_agent(query.get("agent_id")):
-            answer["memory_type"] = "local"
-        return Response(shape(serializers.StatusShape, answer))
+    @operation(query=parameters.StatusQuery, answer=serializers.StatusShape, raises=(ResourceNotFound,))
+    def list(self, query: Values) -> Values:
+        """Tell that there is a memory."""
+        known = is_agent(query.get("agent_id"))
+        return {"result": True, "memory_type": "local"} if known else {"result": True}
 
 
 class ConfigViewSet(MemoryViewSet):
-    def list(self, request: Request) -> Response:
-        query = self.read_query(parameters.AgentQuery)
+    @operation(query=parameters.AgentQuery, answer=serializers.ConfigShape)
+    def list(self, query: Values) -> Values:
+        """Tell how the memory of an agent is configured; null for an unknown agent."""
         agent_id = query.get("agent_id")
-        config = describe(config_of(agent_id)) if is_agent(agent_id) else None
-        return Response(shape(serializers.ConfigShape, {"config": config}))
+        return {"config": describe(config_of(agent_id)) if is_agent(agent_id) else None}
 
 
 class ObservationViewSet(MemoryViewSet):
     """Observational memory, a feature of another product: the arguments are checked, then it is off."""
 
-    def list(self, request: Request) -> Response:
-        config_of(self.read_query(parameters.ObservationQuery).get("agent_id"))
+    @operation(
+        query=parameters.ObservationQuery,
+        answer=serializers.ResultShape,
+        raises=(AgentNotFound, ResourceNotFound),
+    )
+    def list(self, query: Values) -> NoReturn:
+        """Not offered: always 400."""
+        config_of(query.get("agent_id"))
         raise _off()
 
 
 class BufferStatusViewSet(MemoryViewSet):
-    def create(self, request: Request) -> Response:
-        config_of(self.read_body(serializers.BufferStatusBody)["agent_id"])
+    @operation(
+        body=serializers.BufferStatusBody,
+        answer=serializers.ResultShape,
+        raises=(AgentNotFound, ResourceNotFound),
+    )
+    def create(self, body: Values) -> NoReturn:
+        """Not offered: always 400."""
+        config_of(body["agent_id"])
         raise _off()
 
 

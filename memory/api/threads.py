@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rest_framework.decorators import action
-from rest_framework.response import Response
 
 from memory.api import parameters, serializers
 from memory.api.base import MemoryViewSet, config_of
-from memory.api.serializers import shape
-from memory.exceptions import ThreadNotFound, ThreadNotOwned
+from memory.api.errors import AgentNotFound, ResourceNotFound
+from memory.api.operations import operation
+from memory.exceptions import (
+    MessageConflict,
+    ResourceConflict,
+    ThreadConflict,
+    ThreadNotFound,
+    ThreadNotOwned,
+)
 from memory.models import Thread
 from memory.recall import DateRange
 
 if TYPE_CHECKING:
-    from rest_framework.request import Request
+    from memory.api.operations import Values
+    from memory.recall import CloneResult, ThreadPage
+    from memory.schema import Thread as ThreadRow
 
 
 class MirroredThreadViewSet(MemoryViewSet):
@@ -24,45 +32,66 @@ class MirroredThreadViewSet(MemoryViewSet):
     lookup_url_kwarg = "thread_id"
     lookup_value_regex = "[^/]+"
 
-    def list(self, request: Request) -> Response:
-        query = self.read_query(parameters.ThreadListQuery)
+    @operation(
+        query=parameters.ThreadListQuery, answer=serializers.ThreadPageShape, raises=(ResourceNotFound,)
+    )
+    def list(self, query: Values) -> ThreadPage:
+        """List threads, the newest first."""
         query.pop("agent_id", None)
-        page = Thread.objects.list_threads(**query, owners=self.access.owners)
-        return Response(shape(serializers.ThreadPageShape, page))
+        return Thread.objects.list_threads(**query, owners=self.access.owners)
 
-    def create(self, request: Request) -> Response:
-        query = self.read_query(parameters.AgentQuery)
-        body = self.read_body(serializers.ThreadBody)
-        thread = Thread.objects.create_thread(
+    @operation(
+        query=parameters.AgentQuery,
+        body=serializers.ThreadBody,
+        answer=serializers.ThreadShape,
+        raises=(AgentNotFound, ResourceNotFound, ThreadConflict, ResourceConflict),
+    )
+    def create(self, query: Values, body: Values) -> ThreadRow:
+        """Make a thread, or change the one of this id: what is given is written, metadata is merged."""
+        return Thread.objects.create_thread(
             **body,
             working_memory=config_of(query.get("agent_id")).working_memory,
             user=self.access.creator(body["resource_id"]),
         )
-        return Response(shape(serializers.ThreadShape, thread))
 
-    def retrieve(self, request: Request, **path: Any) -> Response:
-        query = self.read_query(parameters.OwnerQuery)
+    @operation(
+        query=parameters.OwnerQuery,
+        answer=serializers.ThreadShape,
+        raises=(ResourceNotFound, ThreadNotFound, ThreadNotOwned),
+    )
+    def retrieve(self, query: Values) -> ThreadRow:
+        """Read a thread."""
         thread = Thread.objects.get_thread(self.thread_id, owners=self.access.owners)
         if thread is None:
             raise ThreadNotFound(self.thread_id)
         if query.get("resource_id") not in (None, thread.resource.uid):
             raise ThreadNotOwned(self.thread_id)
-        return Response(shape(serializers.ThreadShape, thread))
+        return thread
 
-    def partial_update(self, request: Request, **path: Any) -> Response:
-        query = self.read_query(parameters.AgentQuery)
-        body = self.read_body(serializers.ThreadChanges, optional=True)
-        thread = Thread.objects.update_thread(
+    @operation(
+        query=parameters.AgentQuery,
+        body=serializers.ThreadChanges,
+        body_optional=True,
+        answer=serializers.ThreadShape,
+        raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadNotOwned),
+    )
+    def partial_update(self, query: Values, body: Values) -> ThreadRow:
+        """Change a thread's title or metadata, which replaces the present metadata."""
+        return Thread.objects.update_thread(
             self.thread_id,
             **body,
             replace_metadata=True,
             working_memory=config_of(query.get("agent_id")).working_memory,
             owners=self.access.owners,
         )
-        return Response(shape(serializers.ThreadShape, thread))
 
-    def destroy(self, request: Request, **path: Any) -> Response:
-        query = self.read_query(parameters.OwnerQuery)
+    @operation(
+        query=parameters.OwnerQuery,
+        answer=serializers.ResultShape,
+        raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadNotOwned),
+    )
+    def destroy(self, query: Values) -> Values:
+        """Delete a thread with its messages, their vectors and its working memory."""
         config_of(query.get("agent_id"))
         Thread.objects.delete_thread(
             self.thread_id,
@@ -70,7 +99,7 @@ class MirroredThreadViewSet(MemoryViewSet):
             resource_id=query.get("resource_id"),
             owners=self.access.owners,
         )
-        return Response(shape(serializers.ResultShape, {"result": "Thread deleted"}))
+        return {"result": "Thread deleted"}
 
 
 class ThreadViewSet(MirroredThreadViewSet):
@@ -81,13 +110,19 @@ class ThreadViewSet(MirroredThreadViewSet):
     }
 
     @action(detail=True, methods=["post"])
-    def clone(self, request: Request, **path: Any) -> Response:
-        query = self.read_query(parameters.AgentQuery)
-        body = self.read_body(serializers.CloneBody, optional=True)
+    @operation(
+        query=parameters.AgentQuery,
+        body=serializers.CloneBody,
+        body_optional=True,
+        answer=serializers.CloneShape,
+        raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadConflict, MessageConflict),
+    )
+    def clone(self, query: Values, body: Values) -> CloneResult:
+        """Copy a thread and its messages, or some of them, into a new thread."""
         options = body.pop("options", {})
         wanted = options.get("message_filter", {})
         dates = DateRange(start=wanted.get("start_date"), end=wanted.get("end_date")).in_milliseconds()
-        clone = Thread.objects.clone_thread(
+        return Thread.objects.clone_thread(
             self.thread_id,
             source_resource_id=body.pop("resource_id", None),
             **body,
@@ -98,12 +133,13 @@ class ThreadViewSet(MirroredThreadViewSet):
             working_memory=config_of(query.get("agent_id")).working_memory,
             owners=self.access.owners,
         )
-        return Response(shape(serializers.CloneShape, clone))
 
     @action(detail=True, methods=["post"])
-    def transfer(self, request: Request, **path: Any) -> Response:
-        body = self.read_body(serializers.TransferBody)
-        thread = Thread.objects.transfer_thread(
-            self.thread_id, body["resource_id"], owners=self.access.owners
-        )
-        return Response(shape(serializers.ThreadShape, thread))
+    @operation(
+        body=serializers.TransferBody,
+        answer=serializers.ThreadShape,
+        raises=(ResourceNotFound, ThreadNotFound),
+    )
+    def transfer(self, body: Values) -> ThreadRow:
+        """Give a thread, with all that hangs on it, to another resource."""
+        return Thread.objects.transfer_thread(self.thread_id, body["resource_id"], owners=self.access.owners)

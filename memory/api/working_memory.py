@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from rest_framework.response import Response
+from typing import TYPE_CHECKING
 
 from memory.api import parameters, serializers
 from memory.api.base import MemoryViewSet, config_of, is_agent
-from memory.api.serializers import shape
+from memory.api.errors import AgentNotFound, ResourceNotFound
+from memory.api.operations import operation
+from memory.exceptions import ThreadNotFound, ThreadNotOwned, WorkingMemoryDisabled
 from memory.models import WorkingMemory
 from memory.recall.template import template_of
 
 if TYPE_CHECKING:
-    from rest_framework.request import Request
+    from memory.api.operations import Values
 
 
 class WorkingMemoryViewSet(MemoryViewSet):
     renamed = {"value": "workingMemory", "options": "memoryConfig", "thread_config": "memoryConfig"}
 
-    def list(self, request: Request, **path: Any) -> Response:
-        query = self.read_query(parameters.WorkingMemoryQuery)
+    @operation(
+        query=parameters.WorkingMemoryQuery,
+        answer=serializers.WorkingMemoryShape,
+        raises=(ResourceNotFound, ThreadNotOwned),
+    )
+    def list(self, query: Values) -> Values:
+        """Read the working memory that a thread sees."""
         resource_id = query.get("resource_id")
-        answer: dict[str, Any] = {
+        answer: Values = {
             "working_memory": None,
             "source": "thread",
             "working_memory_template": None,
@@ -42,11 +47,16 @@ class WorkingMemoryViewSet(MemoryViewSet):
                 "working_memory_template": template_of(config),
                 "thread_exists": state.thread_exists,
             }
-        return Response(shape(serializers.WorkingMemoryShape, answer))
+        return answer
 
-    def create(self, request: Request, **path: Any) -> Response:
-        query = self.read_query(parameters.AgentQuery)
-        body = self.read_body(serializers.WorkingMemoryBody)
+    @operation(
+        query=parameters.AgentQuery,
+        body=serializers.WorkingMemoryBody,
+        answer=serializers.SuccessShape,
+        raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadNotOwned, WorkingMemoryDisabled),
+    )
+    def create(self, query: Values, body: Values) -> Values:
+        """Replace the working memory that a thread sees."""
         WorkingMemory.objects.update_value(
             body["working_memory"],
             config=config_of(query.get("agent_id"), body.get("memory_config")).working_memory,
@@ -55,4 +65,4 @@ class WorkingMemoryViewSet(MemoryViewSet):
             thread_required=True,
             owners=self.access.owners,
         )
-        return Response(shape(serializers.SuccessShape, {"success": True}))
+        return {"success": True}
