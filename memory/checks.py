@@ -197,7 +197,7 @@ def _wrong_embedders() -> list[CheckMessage]:
     problems: list[CheckMessage] = []
     for alias in embedders:
         try:
-            embedders[alias]
+            problems += embedders[alias].check()
         except ImproperlyConfigured as error:
             problems.append(Error(str(error), id="memory.E004"))
     return problems

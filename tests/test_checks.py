@@ -55,6 +55,39 @@ def test_wrong_settings(settings: Settings, memory: Any, expected: str, told: st
     assert any(told in f"{message.msg} {message.hint}" for message in found)
 
 
+@pytest.mark.parametrize(
+    ("options", "key", "expected"),
+    [
+        ({}, None, ["memory.W004"]),
+        ({}, " ", ["memory.W004"]),
+        ({"api_key": ""}, None, ["memory.W004"]),
+        ({"api_key": "schlüssel"}, None, ["memory.W004"]),
+        ({}, "from-the-environment", []),
+        ({"api_key": "from-the-options"}, None, []),
+        # A server of one's own seldom wants one.
+        ({"base_url": "http://localhost:11434/v1"}, None, []),
+    ],
+)
+def test_openai_without_a_key(
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, str],
+    key: str | None,
+    expected: list[str],
+) -> None:
+    if key is None:
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    else:
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+    embedder = {"BACKEND": "memory.embedders.OpenAIEmbedder", "OPTIONS": options}
+    settings.MEMORY = {"EMBEDDERS": {"default": embedder}}
+    found = [message for message in checks.run_checks() if "memory." in (message.id or "")]
+    assert [message.id for message in found] == expected
+    for message in found:
+        assert "OPENAI_API_KEY" in message.msg or "characters" in message.msg
+        assert "schlüssel" not in f"{message.msg} {message.hint}"
+
+
 def test_sqlite_without_a_write_ahead_log(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     from django.db import connection
 

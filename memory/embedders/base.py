@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from django.core.checks import CheckMessage
 from django.core.exceptions import ImproperlyConfigured
 
 from memory.exceptions import EmbedderError
@@ -89,6 +90,10 @@ class BaseEmbedder(ABC):
     def close(self) -> None:
         """Give connections back. The next :meth:`embed` opens them again; here there are none."""
         return
+
+    def check(self) -> list[CheckMessage]:
+        """What `manage.py check` should warn of beside wrong options, such as a missing key. Offline."""
+        return []
 
     def count_tokens(self, text: str) -> int:
         """Tokens of `text`; without a tokenizer one for each non-ASCII character, a quarter for each

@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from django.core.checks import CheckMessage, Warning
 from django.core.exceptions import ImproperlyConfigured
 
 from memory.embedders.base import BaseEmbedder, EmbedResult, require_package, require_whole
@@ -129,6 +130,20 @@ class OpenAIEmbedder(BaseEmbedder):
             used = _tokens(answer)
             tokens = None if tokens is None or used is None else tokens + used
         return EmbedResult(vectors, tokens)
+
+    def check(self) -> list[CheckMessage]:
+        """A missing key. No error: the process that checks may not be the one that embeds."""
+        try:
+            self._key()
+        except EmbedderError as error:
+            return [
+                Warning(
+                    str(error),
+                    hint="Until then messages wait to be embedded, and searches by meaning fail.",
+                    id="memory.W004",
+                )
+            ]
+        return []
 
     def close(self) -> None:
         """Close the connections; the next :meth:`embed` opens them again."""
