@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from pytest_django import Settings
 
 from memory.models import Embedding, EmbeddingJob, Message, Resource, Thread
+from project.management.commands.demo import interpreter
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,10 +39,24 @@ def test_the_demo_shows_what_it_promises(settings: Settings) -> None:
         assert f"{language}, inside a thread" in first
         assert f"{language}, across the owner's threads" in first
     assert "\x1b" not in first
-    assert "createsuperuser" in first
+    assert f"{shlex.quote(sys.executable)} manage.py createsuperuser" in first
 
     dates = dict(Message.objects.values_list("uid", "created_at"))
     second = run()
     assert [model.objects.count() for model in (Resource, Thread, Message, Embedding)] == counts
     assert dict(Message.objects.values_list("uid", "created_at")) == dates
     assert second == first
+
+
+@pytest.mark.parametrize(
+    ("executable", "shown"),
+    [(".venv/bin/python", ".venv/bin/python"), ("my env/bin/python", "'my env/bin/python'")],
+)
+def test_the_next_commands_name_the_running_python(
+    executable: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / executable))
+    assert interpreter() == shown
+    monkeypatch.setattr(sys, "executable", "/usr/bin/python3")
+    assert interpreter() == "/usr/bin/python3"

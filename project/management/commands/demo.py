@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -176,11 +179,26 @@ def _shown(message: schema.Message) -> str:
 def tell_what_next(console: Console, using: str) -> None:
     console.print()
     console.print("What to do next", style="bold")
-    console.print(f"The conversations stand in the database {connections[using].settings_dict['NAME']}.")
-    table = Table.grid(padding=(0, 2))
-    table.add_row("python manage.py createsuperuser", "makes a login for the admin")
-    table.add_row("python manage.py runserver", "serves it at http://127.0.0.1:8000/admin/")
-    console.print(table)
+    database = connections[using].settings_dict["NAME"]
+    console.print(f"The conversations stand in the database {database}.", soft_wrap=True)
+    manage = f"{interpreter()} manage.py"
+    steps = {
+        f"{manage} createsuperuser": "makes a login for the admin",
+        f"{manage} drf_create_token NAME": "makes its token for the API, http://127.0.0.1:8000/api/memory/",
+        f"{manage} runserver": "serves both; the admin is at http://127.0.0.1:8000/admin/",
+    }
+    width = max(map(len, steps))
+    for command, effect in steps.items():
+        # As one line each, however long: they are there to be copied.
+        console.print(f"{command:{width}}  {effect}", soft_wrap=True)
+
+
+def interpreter() -> str:
+    """The running Python as one types it: by its relative path where it lies below the current folder."""
+    path = Path(sys.executable)
+    if path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return shlex.quote(str(path))
 
 
 def _read(name: str) -> dict[str, Any]:
