@@ -18,6 +18,7 @@ from memory.models import (
 )
 
 if TYPE_CHECKING:
+    from django.forms import ModelForm
     from django.http import HttpRequest
 
     _Admin = admin.ModelAdmin[Any]
@@ -43,9 +44,22 @@ class ReadOnlyAdmin(_Admin):
 
 @admin.register(Resource)
 class ResourceAdmin(ReadOnlyAdmin):
+    """Only the account can be changed: over HTTP it may touch everything that the resource owns."""
+
     list_display = ("uid", "user", "created_at", "updated_at")
     search_fields = ("uid",)
     list_select_related = ("user",)
+    fields = ("uid", "user", "metadata", "created_at", "updated_at")
+    readonly_fields = ("uid", "metadata", "created_at", "updated_at")
+    # Neither a list of all users, nor an autocompletion, which the site's admin of users may not offer.
+    raw_id_fields = ("user",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super(ReadOnlyAdmin, self).has_change_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Resource, form: ModelForm[Any], change: bool) -> None:
+        # The metadata may have been merged with others since the row was read.
+        obj.save(update_fields=["user"])
 
 
 @admin.register(Thread)
