@@ -1,8 +1,12 @@
-"""Callers: two limited ones, one who may act for every owner, and nobody."""
+"""Callers: two limited ones, one who may act for every owner, and nobody; the client library."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +16,11 @@ from django.contrib.auth.models import Permission
 from memory import Memory
 from memory.models import Resource
 from tests.api import Caller
+from tests.servers import ROOT
+
+NODE, NPM = shutil.which("node"), shutil.which("npm")
+# Seconds.
+INSTALL = 300
 
 
 def make_user(name: str, **options: Any) -> Any:
@@ -71,3 +80,20 @@ def thread(db: None) -> Callable[..., str]:
         return uid
 
     return make
+
+
+@pytest.fixture(scope="session")
+def client_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the client library, or the one named in CLIENT_DIR; skips where there is none."""
+    if NODE is None or NPM is None:
+        pytest.skip("the client library needs node and npm, which are not installed")
+    if "CLIENT_DIR" in os.environ:
+        return Path(os.environ["CLIENT_DIR"])
+    folder = tmp_path_factory.mktemp("client")
+    shutil.copy(ROOT / "tests" / "client" / "package.json", folder)
+    command = [NPM, "install", "--no-audit", "--no-fund", "--silent"]
+    try:
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=INSTALL)
+    except (subprocess.SubprocessError, OSError) as error:
+        pytest.skip(f"@mastra/client-js cannot be installed: {error}")
+    return folder
