@@ -18,7 +18,7 @@ from memory.managers.resource import ensure_resource
 from memory.managers.touching import lock_threads
 from memory.querysets import tables
 from memory.recall import WorkingMemoryState
-from memory.recall.template import is_bare_template
+from memory.recall.template import is_bare
 from memory.validation import Check, after
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ class WorkingMemoryManager(WritingManager["WorkingMemory"]):
 
         def guarded(present: str) -> str:
             new = change(present)
-            if present.strip() and is_bare_template(new, config) and not is_bare_template(present, config):
-                raise RecallError.at("memory", "is the empty template: what is stored stays as it is")
+            if is_bare(new, config) and not is_bare(present, config):
+                raise RecallError.at("memory", "has nothing filled in: what is stored stays as it is")
             return new
 
         return self._store(guarded, config=config, thread_id=thread_id, resource_id=resource_id)

@@ -38,12 +38,11 @@ def template_of(config: WorkingMemoryConfig) -> dict[str, str] | None:
     return {"format": "markdown", "content": config.template or DEFAULT_TEMPLATE}
 
 
-def is_bare_template(text: str, config: WorkingMemoryConfig) -> bool:
-    """Whether a text is the Markdown template with nothing filled in, white space apart."""
+def is_bare(text: str, config: WorkingMemoryConfig) -> bool:
+    """Whether a text says nothing: blank, or the Markdown template as it is, white space apart."""
     template = template_of(config)
-    if template is None or template["format"] != "markdown":
-        return False
-    return text.split() == template["content"].split()
+    bare = template["content"].split() if template and template["format"] == "markdown" else []
+    return text.split() in ([], bare)
 
 
 def _example(schema: Any, depth: int) -> Any:
