@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from memory.content.reminders import is_system_reminder
 from memory.exceptions import RecallError
@@ -14,6 +14,9 @@ from memory.processors.merging import add_step, append, keep_states, take_outcom
 from memory.processors.openai_calls import is_function_call
 from memory.processors.tool_calls import call_id, has_call, invocation_of, is_finished, is_pending, merge_call
 from memory.validation import Check
+
+if TYPE_CHECKING:
+    from memory.schema import Message
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 
@@ -28,6 +31,10 @@ class MessageList:
     The order is by date, equal dates in the order in which they were stored or added; messages without a
     date, which they get when they are stored, stand behind all that have one, in the order of adding.
     System messages are kept apart. Nothing here reads or writes a database.
+
+    Attributes:
+        recalled: the stored messages that a search brought in, with the reason on each; those of other
+            threads stand in a system message, not among the messages.
     """
 
     def __init__(self, thread_id: str | None = None, resource_id: str | None = None) -> None:
@@ -37,6 +44,7 @@ class MessageList:
         self._system: list[ChatMessage] = []
         self._tagged: dict[str, ChatMessage] = {}
         self._changed: set[str] = set()
+        self.recalled: Sequence[Message] = ()
 
     def __iter__(self) -> Iterator[ChatMessage]:
         return iter(self.all)
@@ -108,6 +116,13 @@ class MessageList:
             self._changed.discard(message_id)
         return self
 
+    def rename(self, message_id: str, new_id: str) -> Self:
+        """Give a message another id, in its place."""
+        renamed = {(new_id if key == message_id else key): value for key, value in self._messages.items()}
+        renamed[new_id].id = new_id
+        self._messages = renamed
+        return self
+
     @property
     def all(self) -> list[ChatMessage]:
         """All messages in order, without the system messages."""
@@ -128,6 +143,11 @@ class MessageList:
     @property
     def context(self) -> list[ChatMessage]:
         return self._of("context")
+
+    @property
+    def new(self) -> list[ChatMessage]:
+        """What this run adds to the thread: input and response, in order."""
+        return [message for message in self.all if message.source in ("input", "response")]
 
     @property
     def changed(self) -> list[ChatMessage]:
