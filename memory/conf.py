@@ -32,6 +32,10 @@ class MemorySettings:
     # "command" = only when `manage.py embed_messages` runs (from cron, for example).
     EMBED: Literal["inline", "command"] = "inline"
 
+    # Most vectors that each embedder keeps in memory, so that a question which becomes a message is embedded
+    # once. 0 = none.
+    EMBEDDING_CACHE: int = 1_000
+
     # Which resources the caller of a request over HTTP may touch: dotted path of a function that takes the
     # request and answers a `memory.api.access.Access`.
     RESOURCE_RESOLVER: str = "memory.api.access.resolve_resources"

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from memory.managers.message import MessageManager
     from memory.managers.thread import ThreadManager
     from memory.managers.working_memory import WorkingMemoryManager
+    from memory.processors.turn import Turn
     from memory.recall import CloneResult, RecallResult, SearchResult, ThreadPage
     from memory.recall.config import Layer
-    from memory.schema import Message, Thread
+    from memory.schema import Message, Thread, WorkingMemoryVersion
 
 
 class Memory:
@@ -246,6 +247,50 @@ class Memory:
             value, config=config, thread_id=thread_id, resource_id=resource_id
         )
 
+    def list_working_memory_versions(
+        self,
+        *,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+        thread_config: Mapping[str, Any] | None = None,
+    ) -> list[WorkingMemoryVersion]:
+        """See :meth:`WorkingMemoryManager.list_versions`."""
+        return _working_memories(self.using).list_versions(
+            config=self.config(thread_config).working_memory, thread_id=thread_id, resource_id=resource_id
+        )
+
+    def restore_working_memory(
+        self,
+        number: int,
+        *,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+        thread_config: Mapping[str, Any] | None = None,
+    ) -> str:
+        """See :meth:`WorkingMemoryManager.restore_version`."""
+        return _working_memories(self.using).restore_version(
+            number,
+            config=self.config(thread_config).working_memory,
+            thread_id=thread_id,
+            resource_id=resource_id,
+        )
+
+    def turn(
+        self,
+        *,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+        thread_config: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Turn:
+        """One turn of a conversation, for a `with` or `async with` block. See :class:`Turn`, also for
+        `options`: `processors`, `max_tokens`, `count`."""
+        from memory.processors.turn import Turn
+
+        return Turn(
+            self, thread_id=thread_id, resource_id=resource_id, thread_config=thread_config, **options
+        )
+
     arecall = async_twin(recall)
     asave_messages = async_twin(save_messages)
     aupdate_messages = async_twin(update_messages)
@@ -261,6 +306,8 @@ class Memory:
     aclone_thread = async_twin(clone_thread)
     aget_working_memory = async_twin(get_working_memory)
     aupdate_working_memory = async_twin(update_working_memory)
+    alist_working_memory_versions = async_twin(list_working_memory_versions)
+    arestore_working_memory = async_twin(restore_working_memory)
 
 
 # The models are imported by the first call, not with this module: agent code may import it at any time.

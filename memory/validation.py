@@ -112,6 +112,12 @@ class Check:
                 found[name] = Given(entry, entry_path)
         return found
 
+    def required(self, given: Mapping[str, Given], name: str, path: str) -> Given | None:
+        """The entry of a mapping that has to be there."""
+        if name not in given:
+            self.fail(f"{path}.{self.spell(name)}", "is required")
+        return given.get(name)
+
     def spellings(self, names: Iterable[str]) -> dict[str, str]:
         """The spellings that are known, each with its snake_case name."""
         if self.wire:

@@ -47,14 +47,20 @@ def is_postgres() -> bool:
     return connection.vendor == "postgresql"
 
 
+@pytest.fixture(autouse=True)
+def _fresh_embedders() -> None:
+    """No test sees what another one had embedded."""
+    from memory.embedders import embedders
+
+    embedders.reset()
+
+
 @pytest.fixture
 def embedder() -> HashEmbedder:
     """The embedder of the alias ``default``, with the record of its calls empty."""
     from memory.embedders import embedders
 
-    instance = cast("HashEmbedder", embedders["default"])
-    instance.calls.clear()
-    return instance
+    return cast("HashEmbedder", embedders["default"])
 
 
 @pytest.fixture

@@ -101,19 +101,21 @@ def _read_message(check: Check, value: Any, path: str) -> IncomingMessage | None
     if len(check.issues) > known:
         return None
     uid = _read_id(check, given, path, required=False)
-    thread_uid = check.identifier(*given.get("thread_id", Given(None, f"{path}.{check.spell('thread_id')}")))
+    thread = check.required(given, "thread_id", path)
+    thread_uid = check.identifier(*thread) if thread else None
+    owner = check.required(given, "resource_id", path) if check.wire else given.get("resource_id")
     resource_uid = None
-    owner = given.get("resource_id", Given(None, f"{path}.{check.spell('resource_id')}"))
-    if check.wire or owner.value is not None:
+    if owner is not None and (check.wire or owner.value is not None):
         resource_uid = check.identifier(*owner)
-    role = check.choice(*given.get("role", Given(None, f"{path}.role")), ROLES)
+    role_given = check.required(given, "role", path)
+    role = check.choice(*role_given, ROLES) if role_given else None
     kind = _read_type(check, given)
     created_at = None
     if "created_at" in given and given["created_at"].value is not None:
         created_at = check.date(*given["created_at"])
-    raw: Given = given.get("content", Given(None, f"{path}.content"))
-    content = normalise_content(check, *raw)
-    if len(check.issues) > known or content is None or role is None or role == "system":
+    raw = check.required(given, "content", path)
+    content = normalise_content(check, *raw) if raw else None
+    if raw is None or len(check.issues) > known or content is None or role is None or role == "system":
         return None
     body = clean_body(content.body)
     if is_empty(body):

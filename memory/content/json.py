@@ -77,6 +77,22 @@ def _is_small(check: Check, metadata: dict[str, Any], path: str) -> bool:
     return True
 
 
+def stable_json(value: Any) -> str:
+    """Compact JSON text of a storable document, the same before it is stored and after.
+
+    PostgreSQL keeps neither the order of an object's keys nor how a whole number was written.
+    """
+    return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _number(check: Check, value: float, path: str) -> float | None:
     try:
         finite = math.isfinite(value)

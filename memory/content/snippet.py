@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from memory.content.characters import MARK, WORD
+from memory.content.graphemes import next_boundary
 from memory.content.terms import MAX_QUERY_TERMS, character_class, fold, query_terms, runs
 
 LENGTH = 160
@@ -14,11 +14,8 @@ LENGTH = 160
 LEAD = 50
 # How far a cut moves to fall on white space.
 SLACK = 20
-# Longest sequence of signs that is kept as one character; more is no writing but mischief.
-LONGEST_CHARACTER = 64
 
 _INSIDE_WORD = re.compile(f"[{character_class(WORD, MARK)}]")
-_JOINER = "\u200d"
 
 
 def snippet(text: str, query: str) -> str:
@@ -72,7 +69,7 @@ def _original_place(text: str, place: int, found: str) -> int:
     # Folding one visible character does not depend on its neighbours.
     at = length = 0
     while at < len(text) and length < place:
-        end = _next_boundary(text, at + 1)
+        end = next_boundary(text, at + 1)
         length += len(fold(text[at:end]))
         at = end
     return at
@@ -85,35 +82,4 @@ def _cut(text: str, place: int, direction: int) -> int:
         at = place + steps * direction
         if at in limits or text[at - 1].isspace() or text[at].isspace():
             return at
-    return _next_boundary(text, place)
-
-
-def _next_boundary(text: str, place: int) -> int:
-    """`place`, or the end of the visible character that it is inside of."""
-    for at in range(place, min(len(text), place + LONGEST_CHARACTER)):
-        if _is_boundary(text, at):
-            return at
-    return min(len(text), place + LONGEST_CHARACTER)
-
-
-def _is_boundary(text: str, place: int) -> bool:
-    """Whether a visible character begins at `place` (the common rules of Unicode's UAX 29)."""
-    before, after = text[place - 1], text[place]
-    if before < "\u0300" and after < "\u0300":
-        return not (before == "\r" and after == "\n")
-    if before == _JOINER or after == _JOINER or unicodedata.category(after)[0] == "M":
-        return False
-    if "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f":
-        return False
-    if "\u1160" <= after <= "\u11ff" or after in "\uff9e\uff9f":
-        return False
-    if _is_flag_half(before) and _is_flag_half(after):
-        halves = 0
-        while halves < place and _is_flag_half(text[place - 1 - halves]):
-            halves += 1
-        return halves % 2 == 0
-    return True
-
-
-def _is_flag_half(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
+    return next_boundary(text, place)

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from django.core.checks import CheckMessage
 from django.core.exceptions import ImproperlyConfigured
 
+from memory.embedders.cache import EmbeddingCache
 from memory.exceptions import EmbedderError
 
 if TYPE_CHECKING:
@@ -75,6 +77,11 @@ class BaseEmbedder(ABC):
     model: str
     dimensions: int
     max_input_tokens: int = 8_191
+
+    @cached_property
+    def cache(self) -> EmbeddingCache:
+        """The vectors made last; searches and the outbox share it."""
+        return EmbeddingCache()
 
     @abstractmethod
     def embed(self, texts: Sequence[str]) -> EmbedResult:

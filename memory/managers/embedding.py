@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from django.core.exceptions import ImproperlyConfigured
 
 from memory.content.text import chunks
-from memory.db.fields import unit
+from memory.db.fields import Vector, unit
 from memory.db.transactions import release_connection
 from memory.embedders import BaseEmbedder, EmbedResult, embedders
+from memory.embedders.cache import CachedVector
 from memory.exceptions import EmbedderError, SemanticRecallNotConfigured
 from memory.querysets import tables
 from memory.schema.embedding import EmbeddingSpace
@@ -87,12 +88,12 @@ def mismatch(space: EmbeddingSpace, embedder: BaseEmbedder) -> str | None:
 
 
 def embed_text(embedder: BaseEmbedder, text: str, using: str) -> EmbedResult:
-    """The vectors of a text's chunks, with the connection given back meanwhile.
+    """The vectors of a text's chunks and the tokens they count, with the connection given back meanwhile.
 
     Raises:
         EmbedderError: the embedder failed.
     """
-    return embed_chunks(embedder, chunks_for(embedder, text), using)
+    return embed_chunks(embedder, chunks_for(embedder, text), using, counted=True)
 
 
 def chunks_for(embedder: BaseEmbedder, text: str) -> list[str]:
@@ -108,14 +109,33 @@ def chunks_for(embedder: BaseEmbedder, text: str) -> list[str]:
     raise EmbedderError(f"{embedder.model} could not count tokens: {failure}.", refused_input=True)
 
 
-def embed_chunks(embedder: BaseEmbedder, texts: Sequence[str], using: str) -> EmbedResult:
-    """The vectors of some chunks, of length 1; equal chunks are sent once.
+def embed_chunks(
+    embedder: BaseEmbedder, texts: Sequence[str], using: str, *, counted: bool = False
+) -> EmbedResult:
+    """The vectors of some chunks, of length 1; equal chunks are sent once, cached ones not at all.
+
+    Args:
+        counted: the tokens matter: a cached vector serves only where the service counted for it alone.
 
     Raises:
         EmbedderError: the embedder failed.
     """
-    release_connection(using)
-    distinct = list(dict.fromkeys(texts))
-    result = embedder.embed_checked(distinct)
-    vectors = {text: unit(vector) for text, vector in zip(distinct, result.vectors, strict=True)}
-    return EmbedResult([vectors[text] for text in texts], result.tokens)
+    cache = embedder.cache
+    vectors: dict[str, Vector] = {}
+    tokens: list[int | None] = []
+    for text in dict.fromkeys(texts):
+        cached = cache.get(text)
+        if cached is not None and (cached.counted or not counted):
+            vectors[text] = cached.vector
+            tokens.append(cached.tokens)
+    missing = [text for text in dict.fromkeys(texts) if text not in vectors]
+    if missing or not texts:
+        release_connection(using)
+        result = embedder.embed_checked(missing)
+        alone = len(missing) == 1
+        for text, vector in zip(missing, result.vectors, strict=True):
+            scaled = vectors[text] = unit(vector)
+            cache.set(text, CachedVector(scaled, result.tokens if alone else None, alone))
+        tokens.append(result.tokens)
+    known = [count for count in tokens if count is not None]
+    return EmbedResult([vectors[text] for text in texts], sum(known) if len(known) == len(tokens) else None)

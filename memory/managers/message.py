@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from django.db import models, router
-
 from memory.asynchronous import async_twin
 from memory.content.incoming import IncomingMessage, read_messages
+from memory.managers.base import WritingManager
 from memory.managers.deleting import delete_messages, read_ids
 from memory.managers.recall import Recall
 from memory.managers.saving import Save, as_given
@@ -23,7 +22,7 @@ from memory.validation import Check
 if TYPE_CHECKING:
     from memory.schema import Message
 
-_Base = models.Manager.from_queryset(MessageQuerySet)
+_Base = WritingManager.from_queryset(MessageQuerySet)
 
 
 class MessageManager(_Base["Message"]):
@@ -148,7 +147,7 @@ class MessageManager(_Base["Message"]):
             create_thread=create_thread,
             resource_id=resource_id,
             owners=owners,
-            using=self._write_db,
+            using=self.write_db,
         ).run()
 
     def update_messages(self, changes: Sequence[Mapping[str, Any]]) -> list[Message]:
@@ -167,7 +166,7 @@ class MessageManager(_Base["Message"]):
             ThreadNotFound: a message is to move to a thread that does not exist.
             MessageConflict: a message is to move to a thread of another resource.
         """
-        return Update(changes, using=self._write_db).run()
+        return Update(changes, using=self.write_db).run()
 
     def delete_messages(
         self,
@@ -193,7 +192,7 @@ class MessageManager(_Base["Message"]):
             ThreadNotOwned: `refuse`, and a message is of another owner; nothing was deleted.
         """
         return delete_messages(
-            ids, resource_id=resource_id, owners=owners, refuse=refuse, using=self._write_db
+            ids, resource_id=resource_id, owners=owners, refuse=refuse, using=self.write_db
         )
 
     def get_messages(self, ids: Sequence[str]) -> list[Message]:
@@ -250,10 +249,6 @@ class MessageManager(_Base["Message"]):
             layers=[*defaults, ("thread_config", thread_config)],
         )
         return Search(request, self.db).run()
-
-    @property
-    def _write_db(self) -> str:
-        return self._db or router.db_for_write(self.model)
 
     arecall = async_twin(recall)
     asave_messages = async_twin(save_messages)

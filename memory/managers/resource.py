@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from django.db import models, router
 from django.utils import timezone
 
 from memory.asynchronous import async_twin
 from memory.content.json import clean_metadata, merge_metadata
-from memory.db.transactions import run_write
 from memory.exceptions import ResourceConflict
+from memory.managers.base import WritingManager
 from memory.querysets import tables
 from memory.validation import Check, after
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from memory.schema import Resource
 
 
-class ResourceManager(models.Manager["Resource"]):
+class ResourceManager(WritingManager["Resource"]):
     """`Resource.objects`."""
 
     def ensure(self, resource_id: str) -> Resource:
@@ -33,7 +32,7 @@ class ResourceManager(models.Manager["Resource"]):
         check = Check()
         check.identifier(resource_id, "resource_id")
         check.finish()
-        return ensure_resource(resource_id, self._db or router.db_for_write(self.model))
+        return ensure_resource(resource_id, self.write_db)
 
     def update_resource(self, resource_id: str, *, metadata: Mapping[str, Any]) -> Resource:
         """Merge `metadata` into the resource's, key by key; the resource is made if it does not exist.
@@ -45,9 +44,8 @@ class ResourceManager(models.Manager["Resource"]):
         check.identifier(resource_id, "resource_id")
         changes = clean_metadata(check, metadata, "metadata") or {}
         check.finish()
-        using = self._db or router.db_for_write(self.model)
 
-        def update() -> Resource:
+        def update(using: str) -> Resource:
             ensure_resource(resource_id, using)
             resource = self.using(using).select_for_update(no_key=True).get(uid=resource_id)
             resource.metadata = merge_metadata(resource.metadata, changes, "metadata")
@@ -55,7 +53,7 @@ class ResourceManager(models.Manager["Resource"]):
             resource.save(using=using, update_fields=["metadata", "updated_at"])
             return resource
 
-        return run_write(using, self.model._meta.db_table, update)
+        return self.run_write(update)
 
     aensure = async_twin(ensure)
     aupdate_resource = async_twin(update_resource)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
-from django.db import models, router
 from django.db.models import Subquery
 from django.utils import timezone
 
 from memory.asynchronous import async_twin
 from memory.content.json import clean_metadata
-from memory.db.transactions import run_write
 from memory.exceptions import ThreadNotFound
+from memory.managers.base import WritingManager
 from memory.managers.cloning import Clone
 from memory.managers.deleting import delete_rows
 from memory.managers.opening import change_thread, open_thread, store_note, take_note
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
 
     from memory.schema import Thread
 
-T = TypeVar("T")
 
-_Base = models.Manager.from_queryset(ThreadQuerySet)
+_Base = WritingManager.from_queryset(ThreadQuerySet)
 
 
 class ThreadManager(_Base["Thread"]):
@@ -68,7 +66,7 @@ class ThreadManager(_Base["Thread"]):
         changes = _read_changes(check, title, metadata)
         check.finish()
         note = take_note(changes.get("metadata"), working_memory)
-        return self._run(
+        return self.run_write(
             lambda using: open_thread(resource_id, uid, changes, note=note, user=user, using=using)
         )
 
@@ -168,7 +166,7 @@ class ThreadManager(_Base["Thread"]):
             store_note(thread, note, using)
             return thread
 
-        return self._run(update)
+        return self.run_write(update)
 
     def delete_thread(
         self,
@@ -206,7 +204,7 @@ class ThreadManager(_Base["Thread"]):
             delete_rows(tables.messages(using).in_thread(thread))
             thread.delete(using=using)
 
-        self._run(delete)
+        self.run_write(delete)
 
     def transfer_thread(
         self, thread_id: str, resource_id: str, *, owners: Collection[str] | None = None
@@ -237,7 +235,7 @@ class ThreadManager(_Base["Thread"]):
                 )
             return thread
 
-        return self._run(transfer)
+        return self.run_write(transfer)
 
     def clone_thread(
         self,
@@ -287,17 +285,8 @@ class ThreadManager(_Base["Thread"]):
             working_memory=working_memory,
             source_resource_id=source_resource_id,
             owners=owners,
-            using=self._write_db,
+            using=self.write_db,
         ).run()
-
-    @property
-    def _write_db(self) -> str:
-        return self._db or router.db_for_write(self.model)
-
-    def _run(self, work: Callable[[str], T]) -> T:
-        """`work` in a write transaction; it is given the alias of the database."""
-        using = self._write_db
-        return run_write(using, self.model._meta.db_table, lambda: work(using))
 
     acreate_thread = async_twin(create_thread)
     aget_thread = async_twin(get_thread)

@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from django.db import models, router
+from django.db import models
 from django.utils import timezone
 
 from memory.asynchronous import async_twin
 from memory.conf import memory_settings
 from memory.content.json import clean_json
 from memory.content.merge import merge_working_memory
-from memory.db.transactions import run_write
 from memory.exceptions import RecallError, ThreadNotFound, ThreadNotOwned, WorkingMemoryDisabled
+from memory.managers.base import WritingManager
 from memory.managers.resource import ensure_resource
 from memory.managers.touching import lock_threads
 from memory.querysets import tables
 from memory.recall import WorkingMemoryState
+from memory.recall.template import is_bare
 from memory.validation import Check, after
 
 if TYPE_CHECKING:
     from memory.recall import WorkingMemoryConfig
-    from memory.schema import Resource, Thread, WorkingMemory  # noqa: F401 - named by the base class
+    from memory.schema import Resource, Thread, WorkingMemoryVersion
+    from memory.schema import WorkingMemory as WorkingMemory  # named by the base class
 
 
-class WorkingMemoryManager(models.Manager["WorkingMemory"]):
+class WorkingMemoryManager(WritingManager["WorkingMemory"]):
     """`WorkingMemory.objects`. Which row is meant follows from the configuration's scope."""
 
     def get_value(
@@ -91,13 +93,96 @@ class WorkingMemoryManager(models.Manager["WorkingMemory"]):
             ThreadNotOwned: the thread is not of `resource_id`.
             WorkingMemoryDisabled: working memory is off.
         """
+        return self._store(
+            _read_change(value, config),
+            config=config,
+            thread_id=thread_id,
+            resource_id=resource_id,
+            thread_required=thread_required,
+            owners=owners,
+        )
+
+    def apply_tool_call(
+        self,
+        value: str | Mapping[str, Any],
+        *,
+        config: WorkingMemoryConfig,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+    ) -> str:
+        """:meth:`update_value` on behalf of the model: it may not put the bare template over what is stored.
+
+        Raises:
+            RecallError: also for the bare template; nothing was written.
+            ThreadNotFound, ThreadNotOwned, WorkingMemoryDisabled: see :meth:`update_value`.
+        """
         change = _read_change(value, config)
+
+        def guarded(present: str) -> str:
+            new = change(present)
+            if is_bare(new, config) and not is_bare(present, config):
+                raise RecallError.at("memory", "has nothing filled in: what is stored stays as it is")
+            return new
+
+        return self._store(guarded, config=config, thread_id=thread_id, resource_id=resource_id)
+
+    def list_versions(
+        self, *, config: WorkingMemoryConfig, thread_id: str | None = None, resource_id: str | None = None
+    ) -> list[WorkingMemoryVersion]:
+        """All versions, the newest first. At most 2 queries.
+
+        Raises:
+            RecallError, ThreadNotOwned: see :meth:`get_value`.
+        """
+        _check_ids(config, thread_id, resource_id)
+        thread = _owned_thread(thread_id, resource_id, self.db, None)
+        if config.scope == "thread":
+            owner: dict[str, Any] = {"working_memory__thread": None if thread is None else thread.pk}
+            if thread is None:
+                return []
+        else:
+            owner = {"working_memory__resource__uid": resource_id}
+        return list(tables.versions(self.db).filter(**owner).order_by("-number"))
+
+    def restore_version(
+        self,
+        number: int,
+        *,
+        config: WorkingMemoryConfig,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+    ) -> str:
+        """Make an earlier version the present text again, as a new version; the text.
+
+        Raises:
+            RecallError: bad input, or there is no such version; nothing was written.
+            ThreadNotFound, ThreadNotOwned, WorkingMemoryDisabled: see :meth:`update_value`.
+        """
+        check = Check()
+        check.integer(number, "number", minimum=1)
+        check.finish()
+        versions = self.list_versions(config=config, thread_id=thread_id, resource_id=resource_id)
+        wanted = next((version for version in versions if version.number == number), None)
+        if wanted is None:
+            last = versions[0].number if versions else 0
+            raise RecallError.at("number", f"must be that of a version: there are {last}, not {number}")
+        return self.update_value(wanted.value, config=config, thread_id=thread_id, resource_id=resource_id)
+
+    def _store(
+        self,
+        change: Callable[[str], str],
+        *,
+        config: WorkingMemoryConfig,
+        thread_id: str | None,
+        resource_id: str | None,
+        thread_required: bool = False,
+        owners: Collection[str] | None = None,
+    ) -> str:
         _check_ids(config, thread_id, resource_id)
         if not config.enabled:
             raise WorkingMemoryDisabled
-        using = self._db or router.db_for_write(self.model)
 
-        def update() -> str:
+        def update(using: str) -> str:
             uids = [] if thread_id is None else [thread_id]
             locked = lock_threads(using, uids=uids, owners=owners)
             for thread in locked:
@@ -111,10 +196,13 @@ class WorkingMemoryManager(models.Manager["WorkingMemory"]):
                 raise ThreadNotFound(thread_id or "")
             return store_value(locked[0], change, using)
 
-        return run_write(using, self.model._meta.db_table, update)
+        return self.run_write(update)
 
     aget_value = async_twin(get_value)
     aupdate_value = async_twin(update_value)
+    aapply_tool_call = async_twin(apply_tool_call)
+    alist_versions = async_twin(list_versions)
+    arestore_version = async_twin(restore_version)
 
 
 def store_value(owner: Resource | Thread, change: Callable[[str], str], using: str) -> str:

@@ -86,9 +86,17 @@ class WorkingMemoryConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TitleConfig:
-    """How a thread without a title gets one; `model` None means the first sentence, without a model."""
+    """How a thread without a title gets one.
+
+    Attributes:
+        model: what the `openai` package calls it; None means the first sentence, without a model.
+        base_url: a compatible server; None = what the package says, `OPENAI_BASE_URL` or OpenAI.
+        instructions: what the model is told; None = instructions of this app.
+        min_messages: only threads with as many messages get one.
+    """
 
     model: str | None = None
+    base_url: str | None = None
     instructions: str | None = None
     min_messages: int = 1
 
@@ -99,7 +107,7 @@ class TitleConfig:
             return cls() if value else None
         given = check.mapping(value, path, _NESTED["generate_title"])
         options: dict[str, Any] = {}
-        for name in ("model", "instructions"):
+        for name in ("model", "base_url", "instructions"):
             if name in given and given[name].value is not None:
                 options[name] = check.text(*given[name])
         if "min_messages" in given:
@@ -180,6 +188,7 @@ _NAMES = {
     "topK": "top_k",
     "messageRange": "message_range",
     "indexName": "index_name",
+    "baseUrl": "base_url",
     "minMessages": "min_messages",
 }
 # Values that are one thing each: laid over as a whole, their keys are no options.
@@ -191,7 +200,7 @@ _NESTED = {
     "semantic_recall": ("top_k", "message_range", "scope", "threshold", "index_name"),
     "message_range": ("before", "after"),
     "working_memory": ("enabled", "template", "schema", "scope", "read_only"),
-    "generate_title": ("model", "instructions", "min_messages"),
+    "generate_title": ("model", "base_url", "instructions", "min_messages"),
     "threads": ("generate_title",),
 }
 

@@ -1,0 +1,82 @@
+"""Prompts that have to fit: which messages of the history stay."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memory.processors.openai_messages import to_openai
+
+if TYPE_CHECKING:
+    from memory.processors.chat_message import ChatMessage
+
+# What a message costs beside its text, as OpenAI counts its own models.
+PER_MESSAGE = 4
+# One message in so many may begin a history that was cut.
+ANCHOR_EVERY = 8
+# Of the budget, what may stay unused so that the history begins with such a message.
+SLACK = 0.25
+
+
+def count_tokens(text: str) -> int:
+    """Tokens of a text without a tokenizer: one for each character beyond ASCII, a quarter for each in it,
+    which no usual tokenizer exceeds (contract section 4)."""
+    wide = sum(character > "\x7f" for character in text) if not text.isascii() else 0
+    return wide + -(-(len(text) - wide) // 4)
+
+
+def fit(
+    fixed: Sequence[dict[str, Any]],
+    history: Sequence[ChatMessage],
+    *,
+    max_tokens: int,
+    count: Callable[[str], int] = count_tokens,
+) -> list[ChatMessage]:
+    """The newest messages of the history that fit beside what has to stay.
+
+    Args:
+        fixed: the other messages of the prompt, in the form of the OpenAI API: those of the system, and the
+            turn itself.
+        history: oldest first; a tool call and its result are one message here, so none is parted.
+        max_tokens: most tokens of the whole prompt.
+        count: tokens of a text.
+
+    Returns:
+        The end of `history`, from a place that stays the same while the conversation grows, as long as it
+        fits: only messages whose id makes them an anchor begin it, where one is near. So one prompt is the
+        beginning of the next, and caches of prompts keep working.
+    """
+    costs = [_cost(to_openai([message]), count) for message in history]
+    left = max_tokens - _cost(fixed, count)
+    if sum(costs) <= left:
+        return list(history)
+    start, spare = len(history), left
+    while start and costs[start - 1] <= spare:
+        start -= 1
+        spare -= costs[start]
+    unused = 0.0
+    for place in range(start, len(history)):
+        if _is_anchor(history[place]):
+            return list(history[place:])
+        unused += costs[place]
+        if unused > SLACK * left:
+            break
+    return list(history[start:])
+
+
+def _is_anchor(message: ChatMessage) -> bool:
+    return hashlib.sha256(message.id.encode()).digest()[0] % ANCHOR_EVERY == 0
+
+
+def _cost(messages: Sequence[dict[str, Any]], count: Callable[[str], int]) -> int:
+    return sum(PER_MESSAGE + count(_text(message)) for message in messages)
+
+
+def _text(message: dict[str, Any]) -> str:
+    """What is sent of a message, its keys apart."""
+    content = message.get("content")
+    rest = [value for key, value in message.items() if key not in ("role", "content") and value]
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False) if content else ""
+    return text + (json.dumps(rest, ensure_ascii=False) if rest else "")
