@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from memory.content.incoming import ROLES
+from memory.content.normalise import normalise_content
 from memory.content.text import text_of
 from memory.ids import uuid7
 from memory.processors.ui_parts import canonical_part
+from memory.validation import Check
 
 if TYPE_CHECKING:
     from memory.schema import Message
@@ -17,6 +20,12 @@ if TYPE_CHECKING:
 Source = Literal["memory", "input", "response", "context"]
 
 USER_SIGNALS = ("user", "user-message")
+
+
+def as_mapping(value: Any) -> Any:
+    """An object of a pydantic model as the JSON it stands for; anything else as it is."""
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json", warnings=False) if callable(dump) and not isinstance(value, type) else value
 
 
 @dataclass(kw_only=True)
@@ -85,6 +94,16 @@ class ChatMessage:
             return self.role == "user"
         signal = self.metadata.get("signal")
         return isinstance(signal, dict) and signal.get("type") in USER_SIGNALS
+
+    def normalise(self, check: Check, path: str) -> None:
+        """Make the message storable (contract section 3), in format 2's own words; issues go to `check`."""
+        check.identifier(self.id, f"{path}.id")
+        check.choice(self.role, f"{path}.role", ROLES)
+        content = normalise_content(check, self.content, f"{path}.content")
+        if content is not None:
+            metadata = {"metadata": content.metadata} if "metadata" in content.body else {}
+            parts = [canonical_part(part) for part in content.body["parts"]]
+            self.content = {**content.body, **metadata, "parts": parts}
 
     def copy(self) -> ChatMessage:
         """The same message, sharing nothing with this one."""

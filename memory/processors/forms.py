@@ -10,11 +10,10 @@ from django.db import models
 
 from memory.content.incoming import MAX_TYPE_LENGTH, ROLES
 from memory.content.normalise import normalise_content
-from memory.processors.chat_message import ChatMessage, Source
-from memory.processors.openai_messages import as_mapping, read_openai
+from memory.processors.chat_message import ChatMessage, Source, as_mapping
+from memory.processors.openai_messages import read_openai
 from memory.processors.openai_parts import CONTENT_KEYS
 from memory.processors.ui_messages import read_ui
-from memory.processors.ui_parts import canonical_part
 from memory.validation import Check, Given, camel_case
 
 # What only a message in the shape of the store has beside `role` and `content`.
@@ -38,14 +37,9 @@ def read(check: Check, value: Any, path: str, source: Source) -> Incoming | None
         return None
     message = found.message
     if message.row is None:
-        check.identifier(message.id, f"{path}.id")
-        check.choice(message.role, f"{path}.role", ROLES)
-        content = normalise_content(check, message.content, f"{path}.content")
-        if content is None or len(check.issues) > known:
-            return None
-        metadata = {"metadata": content.metadata} if "metadata" in content.body else {}
-        message.content = {**content.body, **metadata}
-        message.content["parts"] = [canonical_part(part) for part in message.parts]
+        message.normalise(check, path)
+    if len(check.issues) > known:
+        return None
     message.source = source
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memory.processors.tool_calls import call_id, invocation_of, is_pending, merge_call, rank
+from memory.processors.tool_calls import call_id, invocation_of, merge_call, rank
 
 Part = dict[str, Any]
 Content = dict[str, Any]
@@ -15,14 +15,15 @@ STAMPS = ("createdAt", "state")
 
 
 def take_outcomes(base: Content, copy: Content) -> Content:
-    """`base` with the outcomes that `copy` knows of calls that wait for them, and nothing else of it."""
-    pending = {call_id(part) for part in base["parts"] if is_pending(part)}
-    return _with_states(base, [part for part in copy["parts"] if call_id(part) in pending])
-
-
-def keep_states(new: Content, old: Content) -> Content:
-    """`new` with the calls that `old` has further on: a copy that came late takes none of them back."""
-    return _with_states(new, old["parts"])
+    """`base` with its calls as they are in `copy`, where that is further on, and nothing else of it."""
+    latest = {call_id(part): part for part in copy["parts"] if call_id(part) is not None}
+    parts = [
+        merge_call(part, latest[call_id(part)])
+        if call_id(part) in latest and rank(latest[call_id(part)]) > rank(part)
+        else part
+        for part in base["parts"]
+    ]
+    return base if parts == base["parts"] else _with_parts(base, parts)
 
 
 def append(base: Content, news: Content) -> Content:
@@ -63,18 +64,6 @@ def add_parts(before: Sequence[Part], after: Sequence[Part]) -> list[Part]:
         else:
             merged[place] = merge_call(merged[place], part)
     return merged
-
-
-def _with_states(content: Content, sources: Sequence[Part]) -> Content:
-    """`content` with its calls as they are in `sources`, where that is further on."""
-    latest = {call_id(part): part for part in sources if call_id(part) is not None}
-    parts = [
-        merge_call(part, latest[call_id(part)])
-        if call_id(part) in latest and rank(latest[call_id(part)]) > rank(part)
-        else part
-        for part in content["parts"]
-    ]
-    return content if parts == content["parts"] else _with_parts(content, parts)
 
 
 def spell_out(content: Content) -> Content:

@@ -10,7 +10,7 @@ from memory.content.reminders import is_system_reminder
 from memory.exceptions import RecallError
 from memory.processors.chat_message import ChatMessage, Source
 from memory.processors.forms import Incoming, read
-from memory.processors.merging import add_step, append, keep_states, take_outcomes
+from memory.processors.merging import add_step, append, take_outcomes
 from memory.processors.openai_calls import is_function_call
 from memory.processors.tool_calls import call_id, has_call, invocation_of, is_finished, is_pending, merge_call
 from memory.validation import Check
@@ -198,7 +198,8 @@ class MessageList:
             last.content = add_step(last.content, message.content)
         else:
             self._messages[message.id] = message
-        self._settle()
+        if message.role == "tool" or any(map(is_pending, message.parts)):
+            self._settle()
 
     def _take_system(self, message: ChatMessage) -> None:
         if message.text not in (other.text for other in self._system):
@@ -212,7 +213,7 @@ class MessageList:
         if copy.source == "context":
             return
         if known.source == "context" or (known.source, copy.source) == ("input", "input"):
-            copy.content = keep_states(copy.content, known.content)
+            copy.content = take_outcomes(copy.content, known.content)
             self._messages[known.id] = copy
         elif copy.source == "memory" and known.source != "memory":
             self._messages[known.id] = copy
@@ -240,8 +241,6 @@ class MessageList:
 
     def _answer(self, message: ChatMessage, result: dict[str, Any]) -> bool:
         """Join one result to the latest call that it can be the answer to; one that comes again is gone."""
-        if invocation_of(result) is None:
-            return False
         others = [m for m in reversed(self.all) if m is not message and m.thread_id == message.thread_id]
         for other in others:
             for place, part in enumerate(other.parts):

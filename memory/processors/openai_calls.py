@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from memory.conf import memory_settings
 from memory.content.json import clean_json, stable_json
 from memory.ids import uuid7
-from memory.processors.openai_notes import given_keys, notes_of, with_notes
+from memory.processors.openai_notes import given_keys, noted, notes_of, with_notes
 from memory.processors.tool_calls import DENIED
 from memory.validation import Check
 
@@ -117,7 +117,7 @@ def is_function_call(part: Part) -> bool:
 def write_call(part: Part, *, extra_fields: bool) -> Part:
     """One entry of `tool_calls`, or the value of `function_call`."""
     call, notes = part["toolInvocation"], notes_of(part)
-    kind = notes.get("type", "function")
+    kind = notes["type"] if isinstance(notes.get("type"), str) else "function"
     if kind == "function_call":
         return {"name": call["toolName"], "arguments": _arguments_text(call, notes)}
     function: Part = {"name": call["toolName"]}
@@ -125,10 +125,11 @@ def write_call(part: Part, *, extra_fields: bool) -> Part:
         function["input"] = _write(call.get("args"))
     else:
         function["arguments"] = _arguments_text(call, notes)
-    written = {"id": call["toolCallId"], "type": kind, "custom" if kind == "custom" else "function": function}
+    key = "custom" if kind == "custom" else "function"
+    written = {"id": call["toolCallId"], "type": kind, key: function}
     if extra_fields:
-        function |= notes.get("function") or {}
-        written |= notes.get("rest") or {}
+        function = noted(notes, "function") | function
+        written = noted(notes, "rest") | written | {key: function}
     return written
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memory.ids import uuid7
-from memory.processors.chat_message import ChatMessage
+from memory.processors.chat_message import ChatMessage, as_mapping
 from memory.processors.openai_calls import (
     is_function_call,
     read_calls,
@@ -16,7 +16,7 @@ from memory.processors.openai_calls import (
     write_call,
     write_result,
 )
-from memory.processors.openai_notes import given_keys, notes_of, with_notes
+from memory.processors.openai_notes import given_keys, noted, notes_of, with_notes
 from memory.processors.openai_parts import is_list, read_content, write_part, write_user_content
 from memory.processors.tool_calls import call_id, has_call, invocation_of, is_finished
 from memory.validation import Check
@@ -24,6 +24,8 @@ from memory.validation import Check
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 # Names under which servers answer what a model thought; the format itself has none.
 REASONING = ("reasoning_content", "reasoning")
+# What an answer can consist of beside its content.
+SAID = ("refusal", "audio", "function_call", "tool_calls")
 # Keys of every message that are read on their own, or that only the Python package adds.
 USED = (
     *("role", "content", "id", "metadata", "tool_calls", "function_call", "refusal", "annotations"),
@@ -45,13 +47,9 @@ def from_openai(message: Any) -> ChatMessage:
     check = Check()
     found = read_openai(check, as_mapping(message), "message")
     check.finish()
+    found.normalise(check, "message")
+    check.finish()
     return found
-
-
-def as_mapping(value: Any) -> Any:
-    """An object of a pydantic model as the JSON it stands for; anything else as it is."""
-    dump = getattr(value, "model_dump", None)
-    return dump(mode="json", warnings=False) if callable(dump) and not isinstance(value, type) else value
 
 
 def read_openai(check: Check, value: Any, path: str) -> ChatMessage:
@@ -149,12 +147,15 @@ def _write_message(message: ChatMessage, *, extra_fields: bool) -> list[dict[str
         return []
     role = "user"
     if message.role == "system":
-        role = _note(parts, "role") or "system"
+        role = "developer" if _note(parts, "role") == "developer" else "system"
     return [{"role": role, "content": content, **_message_fields(parts, extra_fields=extra_fields)}]
 
 
 def _parts_with_text(message: ChatMessage) -> list[Part]:
-    """The parts; text that stands in the content's mirror only comes first."""
+    """The parts; text that stands in the content's mirror only comes first. Of a tool there is only what
+    it was called for: a text without its call is a result without one."""
+    if message.role == "tool":
+        return [part for part in message.parts if invocation_of(part) is not None]
     if any(part["type"] == "text" and part["text"] for part in message.parts) or not message.text:
         return message.parts
     return [{"type": "text", "text": message.text}, *message.parts]
@@ -185,19 +186,17 @@ def _begins_step(part: Part, step: Sequence[Part]) -> bool:
 
 def _write_step(step: Sequence[Part], *, extra_fields: bool) -> list[dict[str, Any]]:
     calls = [part for part in step if is_finished(part) and has_call(part)]
-    message = {
-        "role": "assistant",
-        "content": _write_text(step),
+    fields = {
+        **_message_fields(step, extra_fields=extra_fields),
         **_write_fields(step, extra_fields=extra_fields),
     }
+    message = {"role": "assistant", "content": _write_text(step), **fields}
     if calls and is_function_call(calls[0]):
         message["function_call"] = write_call(calls[0], extra_fields=extra_fields)
     elif calls:
         message["tool_calls"] = [write_call(part, extra_fields=extra_fields) for part in calls]
-    said = ("refusal", "audio", "function_call", "tool_calls")
-    if message["content"] is None and not any(key in message for key in said):
+    if message["content"] is None and not any(key in message for key in SAID):
         return []
-    message |= _message_fields(step, extra_fields=extra_fields)
     return [message, *map(write_result, calls)]
 
 
@@ -216,7 +215,7 @@ def _is_content(part: Part) -> bool:
 def _has_audio(notes: Mapping[str, Any]) -> bool:
     """There is an audio answer that the provider still keeps; of others only what was said is left."""
     audio = notes.get("audio")
-    if not isinstance(audio, dict):
+    if not isinstance(audio, dict) or not isinstance(audio.get("id"), str):
         return False
     expires = audio.get("expires_at")
     return not isinstance(expires, int | float) or expires > time.time()
@@ -226,32 +225,34 @@ def _write_fields(step: Sequence[Part], *, extra_fields: bool) -> dict[str, Any]
     fields: dict[str, Any] = {}
     for part in step:
         notes = notes_of(part)
-        if notes.get("refusal") == "message":
+        if part["type"] == "text" and notes.get("refusal") == "message":
             fields["refusal"] = fields.get("refusal", "") + part["text"]
-        elif _has_audio(notes):
-            audio = {"id": notes["audio"].get("id")}
+        elif part["type"] == "text" and _has_audio(notes):
+            audio = {"id": notes["audio"]["id"]}
             if extra_fields:
                 audio = {**notes["audio"]} | ({"transcript": part["text"]} if notes.get("transcript") else {})
             fields["audio"] = audio
-        elif extra_fields and notes.get("type") == "annotation":
+        elif extra_fields and part["type"] == "source" and notes.get("type") == "annotation":
             fields.setdefault("annotations", []).append(_write_annotation(part, notes))
         elif extra_fields and part["type"] == "data-openai-annotation":
-            fields.setdefault("annotations", []).append(part["data"])
-        elif extra_fields and "field" in notes:
+            fields.setdefault("annotations", []).append(part.get("data"))
+        elif extra_fields and notes.get("field") in REASONING:
             fields[notes["field"]] = part.get("reasoning")
     return fields
 
 
 def _write_annotation(part: Part, notes: Mapping[str, Any]) -> Part:
-    source = {key: part["source"][key] for key in ("url", "title") if key in part["source"]}
-    return {"type": "url_citation", "url_citation": {**source, **(notes.get("citation") or {})}}
+    source = part["source"] if isinstance(part.get("source"), dict) else {}
+    named = {key: source[key] for key in ("url", "title") if key in source}
+    return {"type": "url_citation", "url_citation": {**noted(notes, "citation"), **named}}
 
 
 def _message_fields(parts: Sequence[Part], *, extra_fields: bool) -> dict[str, Any]:
     fields = _note(parts, "message")
     if not isinstance(fields, dict):
         return {}
-    return fields if extra_fields else {key: fields[key] for key in ("name",) if key in fields}
+    fields = {key: value for key, value in fields.items() if key not in USED}
+    return fields if extra_fields else {"name": fields["name"]} if isinstance(fields.get("name"), str) else {}
 
 
 def _note(parts: Sequence[Part], name: str) -> Any:

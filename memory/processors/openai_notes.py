@@ -21,8 +21,14 @@ def with_notes(part: Mapping[str, Any], **notes: Any) -> dict[str, Any]:
     said = {name: note for name, note in notes.items() if note not in (None, False, {})}
     if not said:
         return dict(part)
-    providers = part.get("providerMetadata") or {}
+    providers = noted(part, "providerMetadata")
     return {**part, "providerMetadata": {**providers, NAMESPACE: {**notes_of(part), **said}}}
+
+
+def noted(notes: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An object among the notes; a client may have sent anything in its place."""
+    found = notes.get(name)
+    return dict(found) if isinstance(found, Mapping) else {}
 
 
 def given_keys(mapping: Mapping[str, Any], *used: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memory.conf import memory_settings
-from memory.processors.openai_notes import given_keys, notes_of, with_notes
+from memory.processors.openai_notes import given_keys, noted, notes_of, with_notes
 from memory.processors.ui_parts import file_url, media_type
 from memory.validation import Check
 
@@ -122,15 +122,12 @@ def write_user_content(parts: Sequence[Part]) -> str | list[Part] | None:
 def write_part(part: Part) -> Part | None:
     """One content part; None for what the format has no part for."""
     kind, notes = part["type"], notes_of(part)
-    rest = notes.get("rest") or {}
-    if kind == "text":
-        if not part["text"]:
-            return None
-        if notes.get("refusal"):
-            return {"type": "refusal", "refusal": part["text"], **rest}
-        return {"type": "text", "text": part["text"], **rest}
+    rest = noted(notes, "rest")
+    if kind == "text" and part["text"]:
+        key = "refusal" if notes.get("refusal") else "text"
+        return {**rest, "type": key, key: part["text"]}
     if kind == "file":
-        return {**_write_file(part, notes), **rest}
+        return {**rest, **_write_file(part, notes)}
     if kind == OTHER and isinstance(part.get("data"), dict):
         return dict(part["data"])
     return None
@@ -139,14 +136,14 @@ def write_part(part: Part) -> Part | None:
 def _write_file(part: Part, notes: Mapping[str, Any]) -> Part:
     url, media = file_url(part), media_type(part)
     kind = notes.get("type")
-    content: Part = dict(notes.get("content") or {})
+    content = noted(notes, "content")
     if kind == "image_url" or (kind is None and media.startswith("image/")):
-        return {"type": "image_url", "image_url": {"url": url, **content}}
+        return {"type": "image_url", "image_url": {**content, "url": url}}
     data = url.partition(",")[2] if url.startswith("data:") else None
     if data is not None and (kind == "input_audio" or (kind is None and media.startswith("audio/"))):
         form = media.partition("/")[2].removeprefix("x-")
         form = "mp3" if form == "mpeg" else form
-        return {"type": "input_audio", "input_audio": {"data": data, "format": form, **content}}
+        return {"type": "input_audio", "input_audio": {**content, "data": data, "format": form}}
     name = part.get("filename")
     if kind is None and data is None:
         # The format takes no web address of a file; the model can still be told of it.

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from memory.content.json import stable_json
-from memory.processors.openai_messages import REASONING, as_mapping
+from memory.processors.chat_message import as_mapping
+from memory.processors.openai_messages import REASONING
 
 # Texts that come in pieces; a piece of another key replaces the one before.
 PIECES = ("content", "refusal", *REASONING)

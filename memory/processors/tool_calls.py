@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 RANKS = {
@@ -18,6 +19,7 @@ RANKS = {
 FINAL_RANK = RANKS["result"]
 # What the call itself says; an outcome never changes it.
 CALL_KEYS = ("toolCallId", "toolName", "args")
+STEP = {"type": "step-start"}
 # The outcome of a call that somebody refused without giving a reason.
 DENIED = "The call was denied."
 
@@ -34,9 +36,8 @@ class ToolCall:
 def invocation_of(part: Mapping[str, Any]) -> dict[str, Any] | None:
     """The call or result in a part; None if it holds none, or one in no known state."""
     call = part.get("toolInvocation") if part.get("type") == "tool-invocation" else None
-    if not isinstance(call, dict) or call.get("state") not in RANKS:
-        return None
-    return call
+    state = call.get("state") if isinstance(call, dict) else None
+    return call if isinstance(state, str) and state in RANKS else None
 
 
 def call_id(part: Mapping[str, Any]) -> str | None:
@@ -92,8 +93,10 @@ def merge_call(base: dict[str, Any], update: Mapping[str, Any]) -> dict[str, Any
     result = {**base, **rest, "toolInvocation": merged}
     if not update.get("preliminary"):
         result.pop("preliminary", None)
-    providers = {**(update.get("providerMetadata") or {}), **(base.get("providerMetadata") or {})}
-    return {**result, "providerMetadata": providers} if providers else result
+    known, new = base.get("providerMetadata"), update.get("providerMetadata")
+    if not isinstance(new, dict) or not (known is None or isinstance(known, dict)):
+        return result
+    return {**result, "providerMetadata": {**new, **(known or {})}}
 
 
 def pending_calls(parts: Iterable[Mapping[str, Any]]) -> list[ToolCall]:
@@ -121,6 +124,12 @@ def drop_incomplete(content: Mapping[str, Any], *, keep_pending: bool = False) -
     dropped = [part for part in content["parts"] if not _is_kept(part, keep_pending=keep_pending)]
     if any(_has_item_id(part) for part in dropped):
         kept = [_without_item_ids(part) for part in kept]
+    # A step that is left with nothing is none.
+    kept = [
+        part
+        for part, following in pairwise([*kept, STEP])
+        if part["type"] != "step-start" or following["type"] != "step-start"
+    ]
     # The older format's mirror of the calls would bring them back.
     return {key: value for key, value in content.items() if key != "toolInvocations"} | {"parts": kept}
 

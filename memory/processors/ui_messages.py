@@ -8,7 +8,7 @@ from typing import Any
 from memory.conf import memory_settings
 from memory.content.dates import wire_date
 from memory.content.incoming import ROLES
-from memory.processors.chat_message import ChatMessage
+from memory.processors.chat_message import ChatMessage, as_mapping
 from memory.processors.ui_parts import OWN, from_ui_part, to_ui_part
 from memory.validation import Check
 
@@ -63,20 +63,25 @@ def _write(message: ChatMessage) -> dict[str, Any]:
     return {**shape, "parts": [to_ui_part(part) for part in copied]}
 
 
-def from_ui(message: Mapping[str, Any]) -> ChatMessage:
-    """The message of a UI message.
+def from_ui(message: Any) -> ChatMessage:
+    """The message of a UI message, a dict or an object that `model_dump` makes one of.
 
     Raises:
         RecallError: it is none.
     """
     check = Check()
-    found = read_ui(check, message, "message")
+    found = read_ui(check, as_mapping(message), "message")
+    check.finish()
+    found.normalise(check, "message")
     check.finish()
     return found
 
 
-def read_ui(check: Check, value: Mapping[str, Any], path: str) -> ChatMessage:
+def read_ui(check: Check, message: Any, path: str) -> ChatMessage:
     """See :func:`from_ui`; issues are noted in `check`."""
+    value = _as_dict(message)
+    if not isinstance(message, Mapping):
+        check.fail(path, "must be an object with `role` and `parts`")
     given = value.get("metadata")
     if given is not None and not isinstance(given, Mapping):
         check.fail(f"{path}.metadata", "must be an object")
@@ -98,7 +103,8 @@ def read_ui(check: Check, value: Mapping[str, Any], path: str) -> ChatMessage:
     role = check.choice(value.get("role"), f"{path}.role", ROLES) or "user"
     if own.get("role") in ROLES and UI_ROLES[own["role"]] == role:
         role = own["role"]
-    content = {**_as_dict(own.get("content")), "format": 2, "parts": _read_parts(check, value, path)}
+    content = _as_dict(own.get("content"))
+    content |= {"format": 2, "parts": _read_parts(check, value, path), "metadata": None}
     metadata |= _as_dict(own.get("metadata"))
     if metadata or given == {}:
         content["metadata"] = metadata

@@ -38,7 +38,11 @@ Part = dict[str, Any]
 
 def from_ui_part(part: Mapping[str, Any]) -> Part:
     """A part of a UI message in format 2."""
-    if part["type"] == WRAPPER and isinstance(part.get("data"), dict):
+    if (
+        part["type"] == WRAPPER
+        and isinstance(part.get("data"), dict)
+        and isinstance(part["data"].get("type"), str)
+    ):
         return dict(part["data"])
     return canonical_part(_without_own(part, "providerMetadata", _restore(part)))
 
@@ -131,7 +135,7 @@ def _source_to_ui(part: Part) -> Part | None:
 
 def _tool_to_ui(part: Part) -> Part | None:
     call = part.get("toolInvocation")
-    if not isinstance(call, dict) or call.get("state") not in UI_STATES:
+    if not isinstance(call, dict) or not _is_among(call.get("state"), UI_STATES):
         return None
     state, name = call["state"], call.get("toolName")
     if not isinstance(name, str) or not isinstance(call.get("toolCallId"), str):
@@ -163,7 +167,7 @@ def _is_ui_tool(part: Mapping[str, Any]) -> bool:
     return (
         (part["type"] == "dynamic-tool" or part["type"].startswith("tool-"))
         and isinstance(part.get("toolCallId"), str)
-        and part.get("state") in STATES
+        and _is_among(part.get("state"), STATES)
         and "toolInvocation" not in part
     )
 
@@ -176,7 +180,7 @@ def _tool_from_ui(part: Mapping[str, Any]) -> Part:
         if name in part:
             call[key] = part[name]
     # A client may have moved the call on since.
-    if "state" in own and UI_STATES.get(own["state"]) == part["state"]:
+    if _is_among(own.get("state"), UI_STATES) and UI_STATES[own["state"]] == part["state"]:
         if call.get("errorText") == (DENIED if own["state"] == "output-denied" else ""):
             del call["errorText"]
         call |= own
@@ -192,6 +196,10 @@ def _tool_from_ui(part: Mapping[str, Any]) -> Part:
     if "callProviderMetadata" in stripped:
         read["providerMetadata"] = stripped["callProviderMetadata"]
     return {**read, **rest}
+
+
+def _is_among(state: Any, states: Mapping[str, str]) -> bool:
+    return isinstance(state, str) and state in states
 
 
 def _restore(part: Mapping[str, Any]) -> Part:
@@ -217,8 +225,11 @@ def _own(part: Mapping[str, Any], key: str) -> Part:
     return dict(own) if isinstance(own, dict) else {}
 
 
-def _with_own(part: Part, key: str, own: Part) -> Part:
-    return {**part, key: {**(part.get(key) or {}), OWN: own}} if own else part
+def _with_own(part: Part, key: str, own: Part) -> Part | None:
+    providers = part.get(key, {})
+    if not isinstance(providers, dict):
+        return None
+    return {**part, key: {**providers, OWN: own}} if own else part
 
 
 def _without_own(part: Mapping[str, Any], key: str, restored: Part) -> Part:
