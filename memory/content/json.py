@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from memory.conf import memory_settings
@@ -90,7 +91,10 @@ def _plain(value: Any) -> Any:
         return {key: _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and value.is_integer():
+        # The number that was written, not the double next to it.
+        return int(Decimal(repr(value)))
+    return value
 
 
 def _number(check: Check, value: float, path: str) -> float | None:
