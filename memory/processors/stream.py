@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -54,22 +55,16 @@ class Accumulator:
         return self.finish_reason is not None
 
     @property
-    def has_output(self) -> bool:
-        """Something of an answer has come."""
-        return bool(self._calls) or any(self._fields.values())
+    def message(self) -> dict[str, Any] | None:
+        """The assistant message so far, in the OpenAI format; None while nothing of an answer has come.
 
-    @property
-    def message(self) -> dict[str, Any]:
-        """The assistant message so far, in the OpenAI format."""
-        message = {**self.partial_message}
-        if self._calls:
-            message["tool_calls"] = [_copy_call(call) for call in self._calls]
-        return message
-
-    @property
-    def partial_message(self) -> dict[str, Any]:
-        """The message without its tool calls: of a stream that broke, their arguments may not be whole."""
-        return {"role": "assistant", "content": None, **self._fields}
+        A call whose arguments may still go on is left out: if the stream breaks, it must not be carried out.
+        """
+        calls = [_copy_call(call) for call in self._calls if self.is_complete or _is_whole(call)]
+        if not calls and not any(self._fields.values()):
+            return None
+        message = {"role": "assistant", "content": None, **self._fields}
+        return {**message, "tool_calls": calls} if calls else message
 
     def _take(self, delta: Mapping[str, Any]) -> None:
         for key, value in delta.items():
@@ -144,6 +139,15 @@ def _joined(before: Any, piece: Any, *, is_piece: bool) -> Any:
             for key, value in keys.items()
         }
     return piece
+
+
+def _is_whole(call: Mapping[str, Any]) -> bool:
+    """The arguments are a JSON object: no beginning of one is an object itself."""
+    function = call.get("function")
+    try:
+        return isinstance(function, Mapping) and isinstance(json.loads(function["arguments"]), dict)
+    except (ValueError, KeyError, RecursionError):
+        return False
 
 
 def _copy_call(call: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,26 +56,28 @@ STREAM = [
 def test_stream_of_openai(is_object: bool) -> None:
     """Text and parallel calls in pieces, then the reason, then the usage; objects or dicts."""
     found = Accumulator()
-    assert (found.is_complete, found.has_output) == (False, False)
+    assert (found.is_complete, found.message) == (False, None)
     for each in STREAM:
         assert not found.is_complete or each is STREAM[-1]
         found.add(ChatCompletionChunk.model_validate(each) if is_object else each)
     calls = [whole("a", '{"x":1}'), whole("b", "{}", "g")]
     assert found.message == {"role": "assistant", "content": "Wait", "tool_calls": calls}
-    assert (found.finish_reason, found.is_complete, found.has_output) == ("tool_calls", True, True)
+    assert (found.finish_reason, found.is_complete) == ("tool_calls", True)
     assert found.usage is not None
     assert {**found.usage, **USAGE} == found.usage
 
 
 def test_answer_so_far_is_a_message() -> None:
     """A stream that breaks leaves a part of the answer, and no call that may be half (case 54)."""
+    assert collected(STREAM[0], STREAM[3]).message is None
     found = collected(*STREAM[:6])
-    assert found.message["tool_calls"][0]["function"]["arguments"] == '{"x"'
-    assert found.partial_message == {"role": "assistant", "content": "Wait"}
-    messages = MessageList().add(found.partial_message, "response")
+    assert found.message == {"role": "assistant", "content": "Wait"}
+    messages = MessageList().add(found.message, "response")
     assert to_openai(messages) == [{"role": "assistant", "content": "Wait"}]
+    found.add(STREAM[6]).add(STREAM[7])
+    assert found.message is not None
     found.message["tool_calls"][0]["function"]["name"] = "changed"
-    assert found.message["tool_calls"][0]["function"]["name"] == "f"
+    assert found.message["tool_calls"] == [whole("a", '{"x":1}'), whole("b", "{}", "g")]
 
 
 @pytest.mark.parametrize(
@@ -127,9 +129,8 @@ def test_answer_so_far_is_a_message() -> None:
 )
 def test_calls_of_odd_servers(pieces: list[dict[str, Any]], calls: list[dict[str, Any]]) -> None:
     """No index, the same index for all, whole calls, repeated names and ids, arguments that are no text."""
-    found = collected(*map(chunk, pieces))
-    assert found.message["tool_calls"] == calls
-    assert found.message["content"] is None
+    found = collected(*map(chunk, pieces), chunk(finish="tool_calls"))
+    assert found.message == {"role": "assistant", "content": None, "tool_calls": calls}
 
 
 def test_other_fields_of_an_answer() -> None:
