@@ -241,8 +241,11 @@ class MessageList:
 
     def _answer(self, message: ChatMessage, result: dict[str, Any]) -> bool:
         """Join one result to the latest call that it can be the answer to; one that comes again is gone."""
-        others = [m for m in reversed(self.all) if m is not message and m.thread_id == message.thread_id]
-        for other in others:
+        is_known = False
+        for other in reversed(self._messages.values()):
+            if other is message or other.thread_id != message.thread_id:
+                continue
+            is_known = is_known or any(is_finished(part) and _answers(result, part) for part in other.parts)
             for place, part in enumerate(other.parts):
                 if is_pending(part) and _answers(result, part) and not _is_later(other, message):
                     parts = [*other.parts]
@@ -251,7 +254,7 @@ class MessageList:
                     if other.source == "memory" != message.source:
                         self._changed.add(other.id)
                     return True
-        return any(is_finished(part) and _answers(result, part) for other in others for part in other.parts)
+        return is_known
 
 
 def _order(message: ChatMessage) -> tuple[bool, datetime, bool, int]:
