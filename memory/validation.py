@@ -53,8 +53,9 @@ def camel_case(name: str) -> str:
 
 
 def show_key(key: Any) -> str:
-    """A key of an object in a path: as it is, cut where it is long; of another type, that type."""
-    return key[:128] if isinstance(key, str) else type(key).__name__
+    """A key of an object in a path: as it is, cut where it is long, `""` where it is empty; of another type,
+    that type."""
+    return key[:128] or '""' if isinstance(key, str) else type(key).__name__
 
 
 class Check:
