@@ -9,7 +9,7 @@ from memory.api import parameters, serializers
 from memory.api.base import MemoryViewSet, memory_of
 from memory.api.errors import AgentNotFound, ResourceNotFound
 from memory.api.operations import operation
-from memory.exceptions import EmbedderError, ThreadNotFound
+from memory.exceptions import EmbedderError, ThreadNotFound, ThreadNotOwned
 from memory.recall import SearchResult
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class SearchViewSet(MemoryViewSet):
     @operation(
         query=parameters.SearchQuery,
         answer=serializers.SearchShape,
-        raises=(AgentNotFound, ResourceNotFound, EmbedderError),
+        raises=(AgentNotFound, ResourceNotFound, ThreadNotOwned, EmbedderError),
     )
     def list(self, query: Values) -> SearchResult:
         """Search the messages of a resource, or of one thread of it."""
