@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.db import connections, router
 from django.db.backends.signals import connection_created
 from django.db.migrations.loader import MigrationLoader
@@ -34,6 +34,8 @@ class MemoryAppConfig(AppConfig):
         for connection in connections.all(initialized_only=True):
             connect_words(connection=connection)
         post_migrate.connect(repair_words, sender=self, dispatch_uid="memory.words.repair")
+        if apps.is_installed("drf_spectacular"):
+            from memory.api.openapi import extensions  # noqa: F401 - registers what describes the REST API
 
 
 def connect_words(*, connection: Any, **kwargs: Any) -> None:

@@ -50,7 +50,7 @@ _INDEX = re.compile(r"\[(\d+)\]")
 
 
 class InvalidInput(exceptions.APIException):
-    """Something is wrong with the query, the body or the path of a request: 400 with issues.
+    """Something is wrong with the query, the body or the path of the request; `issues` has all of it.
 
     Args:
         where: "query parameters", "request body" or "path".
@@ -66,7 +66,7 @@ class InvalidInput(exceptions.APIException):
 
 
 class BodyTooLarge(exceptions.APIException):
-    """413, before the body is read."""
+    """The body has more bytes than the site allows. It is not read."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
 
@@ -100,13 +100,14 @@ def wire_path(path: str, names: Mapping[str, str]) -> str:
 
 def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
     """The answer to an exception of one of our views; None for what is a fault of ours."""
-    answer = _answer(error, getattr(context.get("view"), "renamed", {}))
+    answer = answer_to(error, getattr(context.get("view"), "renamed", {}))
     if answer is not None:
         set_rollback()
     return answer
 
 
-def _answer(error: Exception, renamed: Mapping[str, str]) -> Response | None:
+def answer_to(error: Exception, renamed: Mapping[str, str]) -> Response | None:
+    """:func:`handle`, without an end to the transaction."""
     match error:
         case RecallError():
             issues = [Issue(wire_path(issue.field, renamed), issue.message) for issue in error.issues]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ThreadMessageViewSet(MemoryViewSet):
-    """A page of a thread. Its order hangs on `agentId` (`http.md`, section 2):
+    """The order of the messages hangs on `agentId`:
 
     - the name of an agent: page 0 holds the newest messages, or with `orderBy` ASC the oldest; every page
       stands oldest first, and system reminders are hidden unless asked for;

@@ -23,13 +23,13 @@ class Operation:
     """One method of one route.
 
     Attributes:
-        answer: the shape of the answer, always of status 200.
+        answer: the shape of the answer, always of status 200; None = the route only ever ends in an error.
         query, body: what a request may hold; None = nothing is read.
         body_optional: a request without a body counts as an empty object.
         raises: the errors of the verb that this route can end in, beside bad input.
     """
 
-    answer: type[WireSerializer]
+    answer: type[WireSerializer] | None
     query: type[WireSerializer] | None = None
     body: type[WireSerializer] | None = None
     body_optional: bool = False
@@ -52,7 +52,8 @@ def operation(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Re
                 values["query"] = view.read_query(declared.query)
             if declared.body is not None:
                 values["body"] = view.read_body(declared.body, optional=declared.body_optional)
-            return Response(declared.answer(method(view, **values)).data)
+            answer = method(view, **values)
+            return Response(answer if declared.answer is None else declared.answer(answer).data)
 
         vars(handler)["operation"] = declared
         return handler

@@ -24,11 +24,8 @@ from memory.api.fields import (
     page_cap,
 )
 from memory.content.dates import wire_date
-
-if TYPE_CHECKING:
-    _Field = serializers.Field[Any, Any, str, Any]
-else:
-    _Field = serializers.Field
+from memory.content.incoming import STORED_ROLES
+from memory.recall.config import SCOPES
 
 if TYPE_CHECKING:
     from memory.recall import SearchHit
@@ -124,7 +121,7 @@ class RecallBody(WireSerializer):
 # Answers
 
 
-class DateShape(_Field):
+class DateShape(serializers.DateTimeField):
     """ISO 8601 in UTC with milliseconds."""
 
     def to_representation(self, value: Any) -> str:
@@ -143,13 +140,29 @@ class ThreadShape(WireSerializer):
         return instance.as_dict()
 
 
+class PartShape(WireSerializer):
+    """One part of a message, with more keys by its type."""
+
+    type = serializers.CharField()
+    text = serializers.CharField(required=False)
+
+
+class ContentShape(WireSerializer):
+    """Format 2, with whatever other keys it came with."""
+
+    format = serializers.IntegerField()
+    parts = PartShape(many=True)
+    content = serializers.CharField(required=False, allow_null=True)
+    metadata = serializers.DictField(required=False)
+
+
 class MessageShape(WireSerializer):
     id = serializers.CharField()
-    role = serializers.CharField()
+    role = serializers.ChoiceField(choices=STORED_ROLES)
     created_at = DateShape()
     thread_id = serializers.CharField()
     resource_id = serializers.CharField()
-    content = serializers.DictField()
+    content = ContentShape()
     type = serializers.CharField(required=False)
 
     def to_representation(self, instance: Message) -> dict[str, Any]:
@@ -175,8 +188,8 @@ class RecalledMessageShape(MessageShape):
 class PageShape(WireSerializer):
     """What every page tells."""
 
-    total = serializers.IntegerField(allow_null=True)
-    page = serializers.IntegerField(allow_null=True)
+    total = serializers.IntegerField()
+    page = serializers.IntegerField()
     per_page = CountField(or_false=True)
     has_more = serializers.BooleanField()
 
@@ -188,7 +201,7 @@ class ThreadPageShape(PageShape):
 class MessagePageShape(PageShape):
     messages = MessageShape(many=True)
     # What clients of another kind of server find here; this one has no such view of messages.
-    ui_messages = serializers.ReadOnlyField(default=None)
+    ui_messages = serializers.ListField(read_only=True, allow_null=True, default=None)
 
 
 class UsageShape(WireSerializer):
@@ -196,6 +209,8 @@ class UsageShape(WireSerializer):
 
 
 class RecallShape(PageShape):
+    total = serializers.IntegerField(allow_null=True)
+    page = serializers.IntegerField(allow_null=True)
     messages = RecalledMessageShape(many=True)
     usage = UsageShape(allow_null=True)
     pending_embeddings = serializers.IntegerField(allow_null=True)
@@ -260,8 +275,8 @@ class SearchShape(WireSerializer):
     results = SearchHitShape(many=True)
     count = serializers.IntegerField()
     query = serializers.CharField()
-    search_scope = serializers.CharField()
-    search_type = serializers.CharField()
+    search_scope = serializers.ChoiceField(choices=SCOPES)
+    search_type = serializers.ChoiceField(choices=("semantic", "text"))
 
 
 class TemplateShape(WireSerializer):
@@ -271,7 +286,7 @@ class TemplateShape(WireSerializer):
 
 class WorkingMemoryShape(WireSerializer):
     working_memory = serializers.CharField(allow_null=True)
-    source = serializers.CharField()  # type: ignore[assignment]
+    source = serializers.ChoiceField(choices=SCOPES)  # type: ignore[assignment]
     working_memory_template = TemplateShape(allow_null=True)
     thread_exists = serializers.BooleanField()
 
@@ -281,8 +296,12 @@ class StatusShape(WireSerializer):
     memory_type = serializers.CharField(required=False)
 
 
+class ConfigurationShape(serializers.DictField):
+    """How an agent's memory is configured."""
+
+
 class ConfigShape(WireSerializer):
-    config = serializers.DictField(allow_null=True)
+    config = ConfigurationShape(allow_null=True)
 
 
 def shape(serializer: type[WireSerializer], instance: Any) -> Mapping[str, Any]:

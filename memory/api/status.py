@@ -36,7 +36,7 @@ class ObservationViewSet(MemoryViewSet):
 
     @operation(
         query=parameters.ObservationQuery,
-        answer=serializers.ResultShape,
+        answer=None,
         raises=(AgentNotFound, ResourceNotFound),
     )
     def list(self, query: Values) -> NoReturn:
@@ -48,7 +48,7 @@ class ObservationViewSet(MemoryViewSet):
 class BufferStatusViewSet(MemoryViewSet):
     @operation(
         body=serializers.BufferStatusBody,
-        answer=serializers.ResultShape,
+        answer=None,
         raises=(AgentNotFound, ResourceNotFound),
     )
     def create(self, body: Values) -> NoReturn:

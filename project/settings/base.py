@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from memory import __version__
+
 BASE_DIR = Path(__file__).resolve().parents[2]
 
 INSTALLED_APPS = [
@@ -17,6 +19,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "rest_framework",
     "rest_framework.authtoken",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "memory",
     # The command `demo`; it is the site's, not the app's: it writes people of its own into the database.
     "project",
@@ -110,6 +114,36 @@ REST_FRAMEWORK: dict[str, Any] = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+}
+
+# The schema holds no data, so anyone may read it; the page is served by this site alone.
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "Conversation memory",
+    "DESCRIPTION": (
+        "Threads, messages and recall. Authorize with a token (`Token <key>`), or log in to the admin.\n\n"
+        "Every answer is JSON. A method that a path lacks is 405 with the header `Allow`, an unknown path is "
+        "404. A parameter may be given once, unknown ones are ignored. JSON in a parameter is written as "
+        '`filter={"metadata": {"priority": "high"}}`, percent-encoded.'
+    ),
+    "VERSION": __version__,
+    "OAS_VERSION": "3.1.0",
+    "TAGS": [
+        {"name": "memory: threads", "description": "Conversations, each of one resource."},
+        {"name": "memory: messages", "description": "Their pages; saving and deleting."},
+        {"name": "memory: recall", "description": "History, named messages and a search in one."},
+        {"name": "memory: search", "description": "By meaning or by words."},
+        {"name": "memory: working memory", "description": "What is remembered of a thread or its resource."},
+        {"name": "memory: status", "description": "What an agent offers."},
+        {"name": "memory: network", "description": "The second path of the client library."},
+    ],
+    "CAMELIZE_NAMES": True,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "persistAuthorization": False, "validatorUrl": None},
 }
 
 # With a key, texts are sent to OpenAI (or to the compatible server OPENAI_BASE_URL names) to be embedded.
