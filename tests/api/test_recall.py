@@ -122,6 +122,8 @@ def test_null_means_not_given(ada: Caller) -> None:
         ({"threadConfig": {"semanticRecal": True}}, "threadConfig.semanticRecal"),
         ({"thread_id": "t"}, "thread_id"),
         ({"requestContext": {}}, "requestContext"),
+        ({"": {}}, '""'),
+        ({"filter": {"": {}}}, 'filter.""'),
         ({"includeTotal": None}, "includeTotal"),
         ({"includeTotal": 1}, "includeTotal"),
     ],
