@@ -5,12 +5,14 @@ Set on the views of this app only; the site's own exception handler stays what i
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions, status
@@ -32,7 +34,9 @@ from memory.exceptions import (
 )
 from memory.validation import camel_case, clean_text
 
-# What a client is told to wait for an embedder that did not say it itself, in seconds.
+logger = logging.getLogger("memory.api")
+
+# What a client is told to wait for a service that did not say it itself, in seconds.
 RETRY_AFTER = 10
 # The error text names the first few issues; `issues` has them all.
 NAMED = 3
@@ -101,6 +105,8 @@ def wire_path(path: str, names: Mapping[str, str]) -> str:
 def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
     """The answer to an exception of one of our views; None for what is a fault of ours."""
     answer = answer_to(error, getattr(context.get("view"), "renamed", {}))
+    if isinstance(error, OperationalError | InterfaceError):
+        logger.error("The database failed: %s", error)
     if answer is not None:
         set_rollback()
     return answer
@@ -120,8 +126,9 @@ def answer_to(error: Exception, renamed: Mapping[str, str]) -> Response | None:
             return _invalid("Invalid request", [Issue("body", "is nested too deeply")])
         case EmbedderError():
             seconds = RETRY_AFTER if error.retry_after is None else max(1, math.ceil(error.retry_after))
-            text = "The embedder failed. Try again later."
-            return _error(status.HTTP_503_SERVICE_UNAVAILABLE, text, {"Retry-After": str(seconds)})
+            return _unavailable("The embedder failed. Try again later.", seconds)
+        case OperationalError() | InterfaceError():
+            return _unavailable("The database cannot be reached. Try again later.", RETRY_AFTER)
         case exceptions.APIException():
             return _of_framework(error)
         case Http404():
@@ -157,6 +164,10 @@ def _invalid(summary: str, issues: Iterable[Issue]) -> Response:
     text = f"{summary}: {named}{more}"
     body = {"error": text if text.endswith("?") else f"{text}.", "issues": shown}
     return Response(body, status=status.HTTP_400_BAD_REQUEST)
+
+
+def _unavailable(text: str, seconds: int) -> Response:
+    return _error(status.HTTP_503_SERVICE_UNAVAILABLE, text, {"Retry-After": str(seconds)})
 
 
 def _error(code: int, text: str, headers: Mapping[str, str] | None = None) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from django.db import OperationalError
 from rest_framework import exceptions, serializers
 from rest_framework.authentication import SessionAuthentication
 
@@ -48,6 +49,7 @@ SAMPLES: dict[type[Exception], Exception] = {
 WORDS: dict[type[Exception], str] = {
     exceptions.NotAuthenticated: "Nobody is logged in, and no token came along; or it is a wrong one.",
     exceptions.PermissionDenied: "A session writes without the CSRF token, in the header `X-CSRFToken`.",
+    OperationalError: "The database is away, or too busy.",
     exceptions.Throttled: "Over the rate that the site allows one caller.",
 }
 HEADERS: dict[str, dict[str, Any]] = {
@@ -94,6 +96,7 @@ def failures(view: MemoryViewSet, method: str, operation: Operation) -> Iterator
         yield exceptions.PermissionDenied("CSRF Failed: CSRF token missing.")
     for kind in operation.raises:
         yield SAMPLES[kind]
+    yield OperationalError()
     if operation.body is not None:
         yield errors.BodyTooLarge()
     if getattr(view, "throttle_scope", None):
