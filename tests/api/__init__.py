@@ -38,12 +38,7 @@ class Caller:
             self.client.force_authenticate(user)
 
     def get(self, path: str, **query: Any) -> Answer:
-        """Objects and lists in `query` are sent as JSON, as the client library does."""
-        texts = {
-            name: json.dumps(value) if isinstance(value, dict | list) else value
-            for name, value in query.items()
-        }
-        return Answer(self.client.get(f"{BASE}/{path}", texts))
+        return self.send("GET", path, **query)
 
     def post(self, path: str, body: Any = None, **query: Any) -> Answer:
         return self.send("POST", path, body, **query)
@@ -55,8 +50,13 @@ class Caller:
         return self.send("DELETE", path, **query)
 
     def send(self, method: str, path: str, body: Any = None, **query: Any) -> Answer:
+        """Objects and lists in `query` are sent as JSON, as the client library does."""
         data = b"" if body is None else json.dumps(body).encode()
-        return self.raw(method, path, data, **query)
+        texts = {
+            name: json.dumps(value) if isinstance(value, dict | list) else value
+            for name, value in query.items()
+        }
+        return self.raw(method, path, data, **texts)
 
     def raw(
         self, method: str, path: str, data: bytes, *, content_type: str = "application/json", **query: Any
