@@ -39,6 +39,11 @@ class Route:
     def has_thread(self) -> bool:
         return "{thread_id}" in self.path
 
+    @property
+    def reads(self) -> bool:
+        """Whether it writes nothing, whatever it is sent."""
+        return self.method == "GET" or self.path in ("recall", "observational-memory/buffer-status")
+
 
 def routes(patterns: Iterable[Any] = urlpatterns, prefix: str = "") -> Iterator[Route]:
     """Every method of every path, by what the views of these patterns declare.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,30 +17,23 @@ from tests.api.conftest import make_user
 from tests.api.leaks.observing import SECRET, World, tables
 from tests.api.routes import Own
 
-KINDS = ("thread", "message", "resource")
-ON = {"workingMemory": {"enabled": True}}
+# Names a thread of Bob's, a message in it, and Bob's resource: ids are unique among their own kind only.
+FOREIGN = "id-of-bob"
+# As long as Bob's, and nobody's.
+UNKNOWN = "id-of-nix"
 
 
-def foreign(kind: str) -> str:
-    """An id of Bob's."""
-    return f"{kind}-of-bob"
-
-
-def unknown(kind: str) -> str:
-    """An id of nobody's, as long as Bob's."""
-    return f"{kind}-of-nix"
-
-
-def fill(owner: str, name: str, mark: str) -> None:
+def fill(own: Own, mark: str) -> None:
     """A thread of an owner with three messages, vectors, and working memory in both scopes."""
     memory = Memory()
-    thread, resource = f"thread-of-{name}", {"resource_id": owner}
-    memory.create_thread(owner, thread_id=thread, title=f"Title {mark}", metadata={"a": 1, "note": mark})
+    memory.create_thread(
+        own.resource, thread_id=own.thread, title=f"Title {mark}", metadata={"a": 1, "note": mark}
+    )
     memory.save_messages(
         [
             {
                 "id": uid,
-                "thread_id": thread,
+                "thread_id": own.thread,
                 "role": "user",
                 "content": {
                     "parts": [{"type": "text", "text": f"text {number} {mark}"}],
@@ -47,20 +41,24 @@ def fill(owner: str, name: str, mark: str) -> None:
                 },
                 "created_at": f"2026-01-01T00:00:0{number}Z",
             }
-            for number, uid in enumerate((f"before-{name}", f"message-of-{name}", f"after-{name}"))
+            for number, uid in enumerate((f"1-{own.message}", own.message, f"3-{own.message}"))
         ]
     )
-    memory.update_working_memory(f"resource {mark}", **resource, thread_config=ON)
-    scope = {"workingMemory": {"enabled": True, "scope": "thread"}}
-    memory.update_working_memory(f"thread {mark}", thread_id=thread, **resource, thread_config=scope)
+    for scope in ("resource", "thread"):
+        memory.update_working_memory(
+            f"{scope} {mark}",
+            thread_id=own.thread,
+            resource_id=own.resource,
+            thread_config={"workingMemory": {"enabled": True, "scope": scope}},
+        )
 
 
 @pytest.fixture
 def bob(db: None, on_commit: Any) -> frozenset[str]:
     """Bob's rows."""
-    Resource.objects.create(uid="resource-of-bob", user=make_user("bob"), metadata={"note": SECRET})
+    Resource.objects.create(uid=FOREIGN, user=make_user("bob"), metadata={"note": SECRET})
     with on_commit():
-        fill("resource-of-bob", "bob", SECRET)
+        fill(Own(resource=FOREIGN, thread=FOREIGN, message=FOREIGN), SECRET)
     return frozenset(tables())
 
 
@@ -79,16 +77,14 @@ def make_world(bob: frozenset[str], on_commit: Any) -> Callable[[str], World]:
         user = make_user("ada", is_staff=kind == "staff")
         if kind == "permitted":
             user.user_permissions.add(Permission.objects.get(codename="access_all_resources"))
-        owner = str(user.pk) if kind == "pending" else "resource-of-ada"
-        if kind != "pending":
-            Resource.objects.create(uid=owner, user=user)
+        own = Own(resource="resource-of-ada", thread="thread-of-ada", message="message-of-ada")
+        more = Own(resource="resource-of-eve", thread="thread-of-eve", message="message-of-eve")
+        if kind == "pending":
+            own = replace(own, resource=str(user.pk))
+        for mine in {"pending": (), "several": (own, more)}.get(kind, (own,)):
+            Resource.objects.create(uid=mine.resource, user=user)
             with on_commit():
-                fill(owner, "ada", "mark")
-        if kind == "several":
-            Resource.objects.create(uid="resource-of-eve", user=user)
-            with on_commit():
-                fill("resource-of-eve", "eve", "other")
-        own = Own(resource=owner, thread="thread-of-ada", message="message-of-ada")
-        return World(Caller(user), own, bob, timezone.now())
+                fill(mine, "mark")
+        return World(Caller(user), own, bob, tables(), timezone.now())
 
     return make

@@ -25,12 +25,17 @@ _CURSOR = re.compile(r'(Cursor": )"[^"]+"')
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One caller with its own ids; Bob's rows as they were stored; dates from `since` on are those of
-    requests, and all count as one."""
+    """One caller with its own ids, and what was stored before its requests.
+
+    Attributes:
+        bobs: Bob's rows, of all in `stored`.
+        since: dates from here on are those of requests, and all count as one.
+    """
 
     caller: Caller
     own: Own
     bobs: frozenset[str]
+    stored: dict[str, str]
     since: datetime
 
 
@@ -51,6 +56,9 @@ class Seen:
     rows: list[str]
     exact: frozenset[str]
 
+    def __str__(self) -> str:
+        return f"{self.status} {self.body}"
+
     def differs(self, other: Seen) -> str:
         """In what, as far as a caller can see it or another owner's rows can; "" for nothing."""
         for name in ("status", "headers", "shown", "rows"):
@@ -63,11 +71,15 @@ class Seen:
 
 
 def observe(world: World, route: Route, request: Request, uid: str) -> Seen:
-    """Send a request that names `uid`, take what it shows, and undo what it wrote."""
+    """Send a request that names `uid`, take what it shows, and undo what it wrote.
+
+    After a route that only reads the tables are taken as they were: whoever has sent all of its requests has
+    to look, and would see it.
+    """
     with transaction.atomic():
         answer = request.send(world.caller, route)
-        rows = tables()
-        transaction.set_rollback(True)
+        rows = world.stored if route.reads else tables()
+        transaction.set_rollback(not route.reads)
     headers = {name: value for name, value in answer.headers.items() if name != "Content-Length"}
     shown = _CURSOR.sub(r"\1cursor", json.dumps(answer.body))
     return Seen(

@@ -1,0 +1,94 @@
+"""Who may ask at all, and the caller whose own resource is another's already (contract section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from rest_framework.test import APIClient
+
+from memory.models import Resource
+from tests.api import Caller
+from tests.api.leaks.conftest import FOREIGN
+from tests.api.leaks.observing import SECRET, World, observe, tables
+from tests.api.routes import ROUTES, examples
+
+pytestmark = pytest.mark.django_db
+
+RESOURCE_TAKEN = {
+    "error": "The resource of this account exists already without being linked to it. An administrator has "
+    "to link the two."
+}
+
+
+@pytest.mark.parametrize("linked_to", ["bob", "nobody"])
+def test_a_pending_resource_that_is_taken_answers_what_a_free_one_answers(
+    make_world: Callable[[str], World], linked_to: str
+) -> None:
+    """Bob's resource has the very id that the first write of this caller would make: 409 for that write,
+    and else nothing that a free id would not answer."""
+    world = make_world("pending")
+    own = world.own
+    if linked_to == "nobody":
+        Resource.objects.update(user=None)
+    free = replace(world, stored=tables(), bobs=frozenset(tables()))
+    Resource.objects.update(uid=own.resource)
+    taken = replace(world, stored=tables(), bobs=frozenset(tables()))
+    faults, conflicts = [], 0
+    for route in ROUTES:
+        for ids in (own, replace(own, thread=FOREIGN, message=FOREIGN)):
+            for request in examples(route, ids):
+                Resource.objects.update(uid=FOREIGN)
+                reference = observe(free, route, request, own.resource)
+                Resource.objects.update(uid=own.resource)
+                seen = observe(taken, route, request, own.resource)
+                at = f"{route}, {ids.thread}: {seen}"
+                if route.mirrored == "POST threads":
+                    conflicts += reference.status == 200
+                    if (seen.status, seen.body) != (409, RESOURCE_TAKEN):
+                        faults.append(f"{at} is no conflict")
+                elif difference := seen.differs(reference):
+                    faults.append(f"{at}: {difference}")
+                if seen.exact != taken.bobs or SECRET in str(seen.body):
+                    faults.append(f"{at} shows or changes what is Bob's")
+        if tables() != taken.stored:
+            faults.append(f"{route} wrote something")
+    assert not faults, "\n".join(faults)
+    assert conflicts
+
+
+@pytest.mark.parametrize("form", ["none", "token", "session"])
+def test_anonymous_is_401_on_every_route(make_world: Callable[[str], World], form: str) -> None:
+    """Before anything else is looked at; with a wrong token and an ended session too."""
+    world = make_world("linked")
+    nobody = Caller(None)
+    if form == "token":
+        nobody.client.credentials(HTTP_AUTHORIZATION="Token nonsense")
+    elif form == "session":
+        nobody.client.cookies["sessionid"] = "nonsense"
+    for route in ROUTES:
+        for example in examples(route, world.own):
+            path = route.path.replace("{thread_id}", example.thread)
+            for answer in (
+                example.send(nobody, route),
+                nobody.raw(route.method, path, b"{bad", agentId=""),
+            ):
+                assert (answer.status, set(answer.body)) == (401, {"error"}), (route, answer)
+                assert answer.headers["WWW-Authenticate"] == "Token"
+    assert tables() == world.stored
+
+
+def test_a_session_without_a_csrf_token_writes_nothing(make_world: Callable[[str], World]) -> None:
+    world = make_world("linked")
+    browser = Caller(None)
+    browser.client = APIClient(enforce_csrf_checks=True)
+    browser.client.force_login(world.caller.user)
+    for route in ROUTES:
+        for example in examples(route, world.own):
+            answer = example.send(browser, route)
+            if route.method == "GET":
+                assert answer.status == example.send(world.caller, route).status, (route, answer)
+            else:
+                assert (answer.status, set(answer.body)) == (403, {"error"}), (route, answer)
+    assert tables() == world.stored
