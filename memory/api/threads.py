@@ -138,8 +138,13 @@ class ThreadViewSet(MirroredThreadViewSet):
     @operation(
         body=serializers.TransferBody,
         answer=serializers.ThreadShape,
-        raises=(ResourceNotFound, ThreadNotFound),
+        raises=(ResourceNotFound, ThreadNotFound, ResourceConflict),
     )
     def transfer(self, body: Values) -> ThreadRow:
         """Give a thread, with all that hangs on it, to another resource."""
-        return Thread.objects.transfer_thread(self.thread_id, body["resource_id"], owners=self.access.owners)
+        return Thread.objects.transfer_thread(
+            self.thread_id,
+            body["resource_id"],
+            owners=self.access.owners,
+            user=self.access.creator(body["resource_id"]),
+        )

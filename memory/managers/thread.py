@@ -207,7 +207,12 @@ class ThreadManager(_Base["Thread"]):
         self.run_write(delete)
 
     def transfer_thread(
-        self, thread_id: str, resource_id: str, *, owners: Collection[str] | None = None
+        self,
+        thread_id: str,
+        resource_id: str,
+        *,
+        owners: Collection[str] | None = None,
+        user: AbstractBaseUser | None = None,
     ) -> Thread:
         """Give a thread and its messages to another resource, made if it does not exist.
 
@@ -215,10 +220,12 @@ class ThreadManager(_Base["Thread"]):
             thread_id: the thread.
             resource_id: its new owner.
             owners: threads of other resources than these count as missing; None = of none.
+            user: the account that `resource_id` is made for and linked to.
 
         Raises:
             RecallError: bad input; nothing was written.
             ThreadNotFound: there is no such thread.
+            ResourceConflict: the resource exists and is not linked to `user`.
         """
         check = Check()
         uid = check.identifier(thread_id, "thread_id")
@@ -228,7 +235,7 @@ class ThreadManager(_Base["Thread"]):
         def transfer(using: str) -> Thread:
             thread = lock_thread(using, uid or "", owners=owners)
             if thread.resource.uid != resource_id:
-                thread.resource = ensure_resource(resource_id, using)
+                thread.resource = ensure_resource(resource_id, using, user=user)
                 thread.updated_at = after(timezone.now(), thread.updated_at)
                 self.using(using).filter(pk=thread.pk).update(
                     resource_id=thread.resource.pk, updated_at=thread.updated_at
