@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from rest_framework.test import APIClient
@@ -59,11 +60,23 @@ class Caller:
         return self.raw(method, path, data, **texts)
 
     def raw(
-        self, method: str, path: str, data: bytes, *, content_type: str = "application/json", **query: Any
+        self,
+        method: str,
+        path: str,
+        data: bytes,
+        *,
+        content_type: str = "application/json",
+        headers: Mapping[str, str] | None = None,
+        **query: Any,
     ) -> Answer:
         return Answer(
             self.client.generic(
-                method, f"{BASE}/{path}", data, content_type, query_params=query, headers={"accept": "*/*"}
+                method,
+                f"{BASE}/{path}",
+                data,
+                content_type,
+                query_params=query,
+                headers={"accept": "*/*", **(headers or {})},
             )
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from tests.servers import ROOT
 NODE, NPM = shutil.which("node"), shutil.which("npm")
 # Seconds.
 INSTALL = 300
+from tests.api.bodies import GuardedCaller
+from tests.bad_input import everything
 
 
 def make_user(name: str, **options: Any) -> Any:
@@ -97,3 +99,13 @@ def client_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     except (subprocess.SubprocessError, OSError) as error:
         pytest.skip(f"@mastra/client-js cannot be installed: {error}")
     return folder
+
+
+@pytest.fixture
+def guarded(staff: Caller, thread: Callable[..., str]) -> Iterator[Caller]:
+    """A caller for every owner, with the thread `t` of `r` and two messages. What its requests write is
+    undone; that refused ones wrote nothing is seen at the end of the test."""
+    thread("t", "r", 2)
+    before = everything()
+    yield GuardedCaller(staff.user)
+    assert everything() == before

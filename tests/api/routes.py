@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +37,10 @@ class Route:
     @property
     def has_thread(self) -> bool:
         return "{thread_id}" in self.path
+
+    def at(self, thread: str) -> str:
+        """The path of a thread."""
+        return self.path.replace("{thread_id}", thread)
 
     @property
     def reads(self) -> bool:
@@ -71,6 +74,12 @@ ROUTES = sorted(routes(), key=str)
 BODIES = [route for route in ROUTES if route.operation.body is not None]
 
 
+def distinct(routes: Iterable[Route]) -> list[Route]:
+    """Without those that run the same method of a view by a second path."""
+    mirrors_first = sorted(routes, key=lambda route: not route.path.startswith(MIRROR))
+    return list({id(route.operation): route for route in mirrors_first}.values())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What is sent. Query values that are objects or lists go out as JSON."""
@@ -84,16 +93,17 @@ class Request:
         part, *steps = place
         if part == "path":
             return replace(self, thread=value)
-        changed: dict[str, Any] = deepcopy(dict(getattr(self, part) or {}))
+        changed: dict[str, Any] = {**(getattr(self, part) or {})}
         inner = changed
         for step in steps[:-1]:
-            inner = inner.setdefault(step, {})
+            copy = {**inner.get(step, {})}
+            inner[step] = copy
+            inner = copy
         inner[steps[-1]] = value
         return replace(self, **{part: changed})
 
     def send(self, caller: Caller, route: Route) -> Answer:
-        path = route.path.replace("{thread_id}", self.thread)
-        return caller.send(route.method, path, self.body, **self.query)
+        return caller.send(route.method, route.at(self.thread), self.body, **self.query)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,10 +161,6 @@ def examples(route: Route, own: Own) -> list[Request]:
         "POST observational-memory/buffer-status": [({}, {**AGENT, **owner})],
     }
     return [Request(thread=own.thread, query=query, body=body) for query, body in filled[route.mirrored]]
-
-
-def place_name(place: Sequence[str]) -> str:
-    return ".".join(place)
 
 
 def places(route: Route) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -11,7 +11,7 @@ from memory.api.cursors import write_cursor
 from memory.models import Message
 from memory.recall import Position, RecallRequest
 from tests.api import message
-from tests.api.routes import Own, Request, Route, place_name, places
+from tests.api.routes import Own, Request, Route, places
 
 # Texts that are stored or searched and name nothing. Another one has to be added here, or to `_cursors`.
 TEXTS = {"title", "workingMemory", "searchQuery", "vectorSearchString"}
@@ -24,7 +24,7 @@ def requests(route: Route, example: Request, uid: str, own: Own) -> Iterator[tup
         LookupError: nobody said in what forms a field holds ids.
     """
     for place, field in places(route):
-        name = place_name(place)
+        name = ".".join(place)
         if field is None:
             yield name, example.with_value(place, uid)
         elif place == ("body", "cursor"):
