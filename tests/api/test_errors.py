@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
@@ -11,21 +10,13 @@ import pytest
 from django.core.cache import cache
 
 from memory.exceptions import EmbedderError
-from memory.models import Message, Thread
 from tests.api import Answer, Caller, ids, message
+from tests.api.bodies import refused
 from tests.embedders.hashing import HashEmbedder
 
 pytestmark = pytest.mark.django_db
 
 SEMANTIC = {"semanticRecall": True}
-
-
-def refused(answer: Answer, *fields: str, status: int = 400) -> None:
-    """The answer is an error whose issues name these fields."""
-    assert answer.status == status, answer
-    assert set(answer.body) == {"error", "issues"}
-    assert isinstance(answer.body["error"], str)
-    assert sorted(answer.fields) == sorted(fields), answer
 
 
 @pytest.mark.smoke
@@ -88,189 +79,6 @@ def test_the_query_answers_before_the_body_and_the_body_before_the_path(staff: C
     refused(staff.post("threads/%00/clone", {"title": 7}, agentId=""), "agentId")
     refused(staff.post("threads/%00/clone", {"title": 7}), "title")
     refused(staff.post("threads/%00/clone", {}), "threadId")
-
-
-@pytest.mark.smoke
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"{bad",
-        b"{} {}",
-        b"\xff\xfe{}",
-        b'{"resourceId": "\xe9"}',
-        b'{"resourceId": "r", "metadata": {"x": NaN}}',
-        b'{"resourceId": "r", "zzz": -Infinity}',
-        b'{"resourceId": "r", "zzz": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-        b'{"resourceId": "r", "zzz": ' + b"9" * 5_000 + b"}",
-    ],
-)
-def test_a_body_that_is_no_json_is_400(staff: Caller, data: bytes) -> None:
-    refused(staff.raw("POST", "threads", data), "body")
-    assert not Thread.objects.exists()
-
-
-@pytest.mark.parametrize("data", [b"null", b"[]", b'"text"', b"5", b"true"])
-def test_a_body_that_is_no_object_is_400(staff: Caller, data: bytes) -> None:
-    for path in ("threads", "save-messages", "messages/delete", "recall", "threads/t/clone"):
-        refused(staff.raw("POST", path, data), "root")
-
-
-@pytest.mark.parametrize(
-    "content_type", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
-)
-def test_a_body_of_another_type_is_400(staff: Caller, ada: Caller, content_type: str) -> None:
-    for path in ("threads", "threads/t/clone", "recall"):
-        refused(staff.raw("POST", path, b'{"resourceId": "r"}', content_type=content_type), "root")
-    # With a session the form is looked at for its CSRF token before.
-    ada.client.force_authenticate(None)
-    ada.client.force_login(ada.user)
-    refused(ada.raw("POST", "threads", b'{"resourceId": "ada"}', content_type=content_type), "root")
-
-
-def test_a_missing_body_is_400_where_one_is_needed(staff: Caller, thread: Callable[..., str]) -> None:
-    for path in ("threads", "save-messages", "messages/delete", "recall", "threads/t/transfer"):
-        refused(staff.post(path), "root")
-    thread("t", "r")
-    assert staff.post("threads/t/clone").status == 200
-    assert staff.patch("threads/t").status == 200
-
-
-def test_a_body_without_its_length_is_400(staff: Caller, thread: Callable[..., str]) -> None:
-    """It would be taken for a missing one, and a change for no change."""
-    thread("t", "r")
-    headers = {"transfer-encoding": "chunked"}
-    for method, path in (("PATCH", "threads/t"), ("POST", "threads")):
-        refused(Answer(staff.client.generic(method, f"/api/memory/{path}", headers=headers)), "root")
-
-
-def test_a_charset_and_json_of_other_types_are_fine(staff: Caller) -> None:
-    body = json.dumps({"resourceId": "r"}).encode()
-    answer = staff.raw("POST", "threads", body, content_type="application/json; charset=utf-8")
-    assert answer.status == 200
-
-
-@pytest.mark.smoke
-def test_too_large_a_body_is_413(staff: Caller, settings: Any) -> None:
-    body = {"resourceId": "r", "title": "x" * 5_000_000}
-    answer = staff.post("threads", body)
-    assert (answer.status, set(answer.body)) == (413, {"error"})
-    settings.MEMORY = {**settings.MEMORY, "HTTP_MAX_BODY": 20}
-    assert staff.post("threads", {"resourceId": "r", "title": "x"}).status == 413
-    assert staff.post("threads", {"resourceId": "r"}).status == 200
-    assert Thread.objects.count() == 1
-
-
-@pytest.mark.parametrize("depth", [99, 150, 900, 20_000])
-def test_nesting_is_stored_or_refused(staff: Caller, thread: Callable[..., str], depth: int) -> None:
-    thread("t", "r")
-    text = '{"n":' * depth + '"x"' + "}" * depth
-    shape = json.dumps(message("m", "t", "r")).replace('"format": 2', f'"metadata": {text}')
-    for path, body in (
-        ("threads", f'{{"resourceId": "r", "threadId": "new", "metadata": {text}}}'),
-        (
-            "save-messages",
-            f'{{"messages": [{shape}]}}',
-        ),
-        ("recall", f'{{"threadId": "t", "threadConfig": {text}}}'),
-        ("recall", f'{{"threadId": "t", "filter": {{"metadata": {text}}}}}'),
-        ("recall", f'{{"threadId": "t", "include": [{text}], "zzz": {text}}}'),
-        (
-            "threads/t/working-memory",
-            f'{{"workingMemory": "x", "memoryConfig": {{"workingMemory": {text}}}}}',
-        ),
-    ):
-        answer = staff.raw("POST", path, body.encode())
-        assert answer.status in (200, 400), answer
-        if depth > 100 and path in ("threads", "save-messages"):
-            assert answer.status == 400, answer
-
-
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999"])
-def test_numbers_that_are_none_are_400(staff: Caller, thread: Callable[..., str], value: str) -> None:
-    thread("t", "r", 1)
-    for path, body in (
-        ("threads", f'{{"resourceId": "r", "metadata": {{"x": {value}}}}}'),
-        ("recall", f'{{"threadId": "t", "perPage": {value}}}'),
-        ("recall", f'{{"threadId": "t", "filter": {{"metadata": {{"x": {value}}}}}}}'),
-        ("recall", f'{{"threadId": "t", "filter": {{"dateRange": {{"start": {value}}}}}}}'),
-        ("recall", f'{{"threadId": "t", "threadConfig": {{"semanticRecall": {{"threshold": {value}}}}}}}'),
-    ):
-        assert staff.raw("POST", path, body.encode()).status == 400, (path, body)
-    assert staff.get("threads/t/messages", page=value).status == 400
-    assert staff.client.get(f'/api/memory/threads?metadata={{"x":{value}}}').status_code == 400
-
-
-def test_what_cannot_be_stored_is_replaced_in_text_and_refused_in_ids(staff: Caller) -> None:
-    bad = "a\x00b\ud800c"
-    made = staff.post("threads", {"resourceId": "r", "threadId": "t", "title": bad, "metadata": {bad: bad}})
-    assert made.body["title"] == "a\ufffdb\ufffdc"
-    assert made.body["metadata"] == {"a\ufffdb\ufffdc": "a\ufffdb\ufffdc"}
-    saved = staff.post("save-messages", {"messages": [message("m", "t", "r", bad)]})
-    assert saved.body["messages"][0]["content"]["parts"][0]["text"] == "a\ufffdb\ufffdc"
-    for body in ({"resourceId": bad}, {"resourceId": "r", "threadId": bad}):
-        assert staff.post("threads", body).status == 400
-    refused(staff.post("save-messages", {"messages": [message(bad, "t", "r")]}), "messages.0.id")
-    refused(staff.post("recall", {"threadId": "t", bad: 1}), "a\ufffdb\ufffdc")
-    assert (
-        staff.post("recall", {"threadId": "t", "vectorSearchString": bad, "threadConfig": SEMANTIC}).status
-        == 200
-    )
-    found = staff.get("search", resourceId="r", searchQuery="a\x00b")
-    assert (found.status, found.body["query"]) == (200, "a\ufffdb")
-    for path in ("threads/%00", "threads/a%00b/messages", "threads/%20"):
-        refused(staff.get(path), "threadId")
-    assert staff.get("threads/%FF%FE").status == 404
-    assert staff.get("threads", resourceId="a\x00").status == 400
-
-
-@pytest.mark.parametrize("wrong", [None, True, 5, 1.5, "text", [], [1], {}, {"a": 1}])
-def test_wrong_types_are_4xx_everywhere(staff: Caller, thread: Callable[..., str], wrong: Any) -> None:
-    """No field of any body makes the server fail, whatever stands in it."""
-    thread("t", "r", 2)
-    bodies: dict[str, dict[str, Any]] = {
-        "threads": {"resourceId": "r", "threadId": "x", "title": "x", "metadata": {}},
-        "save-messages": {"messages": [message("m", "t", "r")]},
-        "messages/delete": {"messageIds": ["nosuch"]},
-        "threads/t/clone": {
-            "newThreadId": "n",
-            "resourceId": "r",
-            "title": "x",
-            "metadata": {},
-            "options": {},
-        },
-        "threads/t/transfer": {"resourceId": "r"},
-        "threads/t/working-memory": {"workingMemory": "x", "resourceId": "r", "memoryConfig": {}},
-        "observational-memory/buffer-status": {"agentId": "client"},
-        "recall": {
-            "threadId": "t",
-            "resourceId": "r",
-            "vectorSearchString": "x",
-            "perPage": 1,
-            "page": 0,
-            "include": [],
-            "filter": {},
-            "orderBy": {},
-            "threadConfig": SEMANTIC,
-            "agentId": "client",
-            "includeTotal": True,
-            "cursor": None,
-        },
-    }
-    for path, body in bodies.items():
-        for name in body:
-            answer = staff.post(path, {**body, name: wrong})
-            assert answer.status < 500, (path, name, answer)
-    for name in message("m", "t", "r"):
-        answer = staff.post("save-messages", {"messages": [{**message("m", "t", "r"), name: wrong}]})
-        assert answer.status < 500, (name, answer)
-    for key in ("format", "parts", "content", "metadata", "toolInvocations"):
-        content = {"parts": [{"type": "text", "text": "x"}], key: wrong}
-        answer = staff.post("save-messages", {"messages": [message("m", "t", "r", content=content)]})
-        assert answer.status < 500, (key, answer)
-    for name in ("agentId", "resourceId", "metadata", "page", "perPage", "orderBy", "filter", "include"):
-        for path in ("threads", "threads/t/messages", "threads/t", "search", "threads/t/working-memory"):
-            query: dict[str, Any] = {"searchQuery": "x", "resourceId": "r", name: json.dumps(wrong)}
-            assert staff.get(path, **query).status < 500
 
 
 def test_large_numbers_are_4xx(staff: Caller, thread: Callable[..., str]) -> None:
@@ -414,21 +222,6 @@ def test_unknown_fields_are_ignored_but_for_recall(staff: Caller, thread: Callab
     # The metadata of a message or thread is the caller's own, whatever its keys.
     made = staff.post("threads", {"resourceId": "r", "metadata": {"snake_case": 1}})
     assert made.body["metadata"] == {"snake_case": 1}
-
-
-def test_several_thousand_messages_and_long_text_are_stored(
-    staff: Caller, thread: Callable[..., str], settings: Any
-) -> None:
-    settings.MEMORY = {"HTTP_MAX_BODY": 50_000_000, "EMBEDDERS": {}}
-    thread("t", "r")
-    many = [message(f"m{number}", "t", "r", "x") for number in range(10_000)]
-    assert len(staff.post("save-messages", {"messages": many}).body["messages"]) == 10_000
-    refused(staff.post("save-messages", {"messages": [*many, many[0]]}), "messages")
-    refused(
-        staff.post("save-messages", {"messages": [message("long", "t", "r", "x" * 10_000_000)]}),
-        "messages.0.content",
-    )
-    assert Message.objects.count() == 10_000
 
 
 def test_observational_memory_is_off(staff: Caller) -> None:

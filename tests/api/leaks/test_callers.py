@@ -79,6 +79,7 @@ def test_a_pending_resource_that_is_taken_answers_what_a_free_one_answers(
     assert conflicts == set(MAKERS if kind == "linked and pending" else MAKERS[:1])
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("form", ["none", "token", "session"])
 def test_anonymous_is_401_on_every_route(make_world: Callable[[str], World], form: str) -> None:
     """Before anything else is looked at; with a wrong token and an ended session too."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.api import Caller
+from tests.api import Caller, ids, message
 from tests.api.leaks.conftest import FOREIGN, UNKNOWN
 from tests.api.leaks.observing import SECRET, Seen, World, observe, tables
 from tests.api.leaks.places import requests
@@ -41,7 +41,10 @@ def pairs(world: World, route: Route) -> Iterator[tuple[str, Seen, Seen]]:
             )
 
 
-@pytest.mark.parametrize("kind", ["linked", "several", "staff", "permitted", "pending"])
+KINDS = [pytest.param("linked", marks=pytest.mark.smoke), "several", "staff", "permitted", "pending"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_foreign_id_answers_what_an_unknown_one_answers(
     make_world: Callable[[str], World], kind: str
 ) -> None:
@@ -98,3 +101,29 @@ def test_the_comparison_sees_what_a_caller_for_every_owner_sees(
         if foreign.differs(unknown)
     }
     assert OPEN - seen == set()
+
+
+@pytest.mark.parametrize("uid", [FOREIGN, UNKNOWN])
+def test_what_an_unknown_id_answers(make_world: Callable[[str], World], uid: str) -> None:
+    """404, empty, skipped, success of a delete that deletes nothing, or a first turn."""
+    world = make_world("linked")
+    ada, own = world.caller, world.own
+    mine = {"resourceId": own.resource}
+    search = {**mine, "vectorSearchString": "text 1", "threadConfig": {"semanticRecall": True}}
+    assert ids(ada.post("recall", {"threadId": uid})) == []
+    assert ada.post("recall", {"threadId": uid, **mine}).status == 404
+    assert own.message in ids(ada.post("recall", {"threadId": uid, **search}))
+    for scope in ("resource", "thread"):
+        config = {"semanticRecall": {"scope": scope}}
+        found = ada.get("search", **mine, threadId=uid, searchQuery="text 1", memoryConfig=config)
+        assert bool(found.body["results"]) is (scope == "resource")
+    include = [{"id": uid, "withPreviousMessages": 5}]
+    assert ids(ada.post("recall", {"threadId": own.thread, "perPage": 0, "include": include})) == []
+    assert ids(ada.get(f"threads/{own.thread}/messages", perPage=0, include=include)) == []
+    deleted = ada.post("messages/delete", {"messageIds": [uid]}, **mine)
+    assert (deleted.status, deleted.body["success"]) == (200, True)
+    assert tables() == world.stored
+    options = {"messageFilter": {"messageIds": [uid]}}
+    assert ada.post(f"threads/{own.thread}/clone", {"options": options}).body["clonedMessages"] == []
+    saved = ada.post("save-messages", {"messages": [message("new", uid, own.resource)]})
+    assert (saved.status, saved.body) == (404, {"error": f"There is no thread with the id '{uid}'."})
