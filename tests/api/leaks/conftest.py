@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.utils import timezone
 
 from memory import Memory
@@ -69,14 +68,11 @@ def make_world(bob: frozenset[str], on_commit: Any) -> Callable[[str], World]:
     - `linked`: to one resource;
     - `several`: to two;
     - `staff`: a member of the staff without the permission to act for every owner, linked to a resource;
-    - `permitted`: with that permission and no member of the staff;
     - `pending`: linked to none; its own is made by its first write.
     """
 
     def make(kind: str) -> World:
         user = make_user("ada", is_staff=kind == "staff")
-        if kind == "permitted":
-            user.user_permissions.add(Permission.objects.get(codename="access_all_resources"))
         own = Own(resource="resource-of-ada", thread="thread-of-ada", message="message-of-ada")
         more = Own(resource="resource-of-eve", thread="thread-of-eve", message="message-of-eve")
         if kind == "pending":
