@@ -28,7 +28,7 @@ def write_cursor(position: Position | None, request: RecallRequest, *, backwards
     if position is None:
         return None
     place = [position.created_at.isoformat(), position.pk, int(backwards), _fingerprint(request)]
-    return signing.dumps(place, salt=SALT)
+    return signing.Signer(salt=SALT).sign_object(place)
 
 
 def read_cursor(cursor: str, request: RecallRequest) -> Keyset:
@@ -38,7 +38,7 @@ def read_cursor(cursor: str, request: RecallRequest) -> Keyset:
         RecallError: this is no cursor, or one of another thread, filter, order or page size.
     """
     try:
-        created_at, pk, backwards, fingerprint = signing.loads(cursor, salt=SALT)
+        created_at, pk, backwards, fingerprint = signing.Signer(salt=SALT).unsign_object(cursor)
     except (signing.BadSignature, ValueError) as error:
         raise RecallError.at("cursor", "is no cursor of this server; send one back as it came") from error
     if fingerprint != _fingerprint(request):

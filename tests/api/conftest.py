@@ -16,13 +16,13 @@ from django.contrib.auth.models import Permission
 from memory import Memory
 from memory.models import Resource
 from tests.api import Caller
+from tests.api.bodies import GuardedCaller
+from tests.bad_input import everything
 from tests.servers import ROOT
 
 NODE, NPM = shutil.which("node"), shutil.which("npm")
 # Seconds.
 INSTALL = 300
-from tests.api.bodies import GuardedCaller
-from tests.bad_input import everything
 
 
 def make_user(name: str, **options: Any) -> Any:
