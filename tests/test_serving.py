@@ -82,6 +82,7 @@ def environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return environ
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("program", list(COMMANDS))
 def test_the_site_is_served(program: str, environ: dict[str, str], tmp_path: Path) -> None:

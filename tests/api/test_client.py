@@ -19,6 +19,7 @@ SUITE = ROOT / "tests" / "client"
 RUN = 300
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_the_real_client_library_works(client_folder: Path, tmp_path: Path) -> None:
     """Every memory call of the client, with the stricter checks, as a caller who may see every owner."""

@@ -22,7 +22,7 @@ ADDRESS = "127.0.0.1:8000"
 # Seconds for one example.
 LIMIT = 120
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 
 
 def blocks(document: str, heading: str, language: str) -> list[str]:

@@ -30,7 +30,7 @@ from tests.api import Caller
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 # A longer run also goes through the limits of every parameter one by one.
 THOROUGH = "SCHEMATHESIS_EXAMPLES" in os.environ
