@@ -11,10 +11,31 @@ from typing import Any
 import pytest
 
 from tests.api import Caller, message
-from tests.api.bodies import OWN, WRONG, encoded, fields_of, is_named, raw, refused, takes
+from tests.api.bodies import BAD_TEXT, OWN, WRONG, encoded, fields_of, is_named, raw, refused, takes
 from tests.api.routes import BODIES, Route, distinct, examples
 
 pytestmark = pytest.mark.django_db
+
+
+def test_odd_names_are_unknown_ones(guarded: Caller) -> None:
+    """Ignored, but for `POST recall`."""
+    for route in distinct(BODIES):
+        (example, *_) = examples(route, OWN)
+        plain = example.send(guarded, route)
+        for name in (
+            "",
+            " ",
+            ".",
+            "0",
+            BAD_TEXT,
+            "a.b",
+            "x" * 1_000,
+            "__proto__",
+            "errors",
+            "non_field_errors",
+        ):
+            answer = example.with_value(("body", name), 1).send(guarded, route)
+            assert answer.status == (400 if route.path == "recall" else plain.status), (route, name, answer)
 
 
 @pytest.mark.parametrize("route", distinct(BODIES), ids=str)
