@@ -6,10 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from memory.embedders.base import require_package
+from django.db import DatabaseError
+
+from memory.exceptions import ConversationMemoryError
+from memory.processors.chat_client import make_client
 
 if TYPE_CHECKING:
     from memory.processors import Turn
+
+
+class ModelFailed(Exception):
+    """The service gave no answer that can be used; the text is one line."""
 
 
 class Model(ABC):
@@ -17,15 +24,17 @@ class Model(ABC):
 
     Attributes:
         label: what the user is told of it.
-        errors: what its service may raise.
     """
 
     label: str
-    errors: tuple[type[Exception], ...] = ()
 
     @abstractmethod
     def answer(self, turn: Turn, prompt: list[dict[str, Any]]) -> Iterator[str]:
-        """Let the turn take up an answer, and yield its text as it comes."""
+        """Let the turn take up an answer, and yield its text as it comes.
+
+        Raises:
+            ModelFailed: there is none, or not all of one.
+        """
 
 
 class EchoModel(Model):
@@ -56,21 +65,28 @@ class OpenAIModel(Model):
     """
 
     def __init__(self, model: str, base_url: str | None, *, stream: bool) -> None:
-        require_package("openai", extra="openai")
-        import openai
-
         self.model = model
         self.stream = stream
-        self.errors = (openai.OpenAIError,)
-        self.client = openai.OpenAI(base_url=base_url)
+        self.client = make_client(base_url)
         self.label = f"Talking to {model} at {self.client.base_url}"
 
     def answer(self, turn: Turn, prompt: list[dict[str, Any]]) -> Iterator[str]:
+        try:
+            yield from self._ask(turn, prompt)
+        except (ConversationMemoryError, DatabaseError):
+            raise
+        except Exception as error:  # beside the package, codecs and the network raise errors of their own
+            text = " ".join(str(error).split()) or type(error).__name__
+            raise ModelFailed(f"The model failed: {text}") from error
+
+    def _ask(self, turn: Turn, prompt: list[dict[str, Any]]) -> Iterator[str]:
         messages: Any = prompt
         reply: Any = self.client.chat.completions.create(
             model=self.model, messages=messages, tools=turn.tools(), stream=self.stream
         )
         if not self.stream:
+            if not getattr(reply, "choices", None):
+                raise ModelFailed("the server answered no chat completion. Is its address right?")
             turn.response(reply)
             yield reply.choices[0].message.content or ""
             return

@@ -100,7 +100,7 @@ class Processor(ABC):
             abort: would stop the run; none of this app's processors calls it.
             request_context: the conversation; default that of the list. Without one nothing happens.
         """
-        return message_list or as_list(messages, request_context)
+        return message_list if message_list is not None else as_list(messages, request_context)
 
     def process_output_result(
         self,
@@ -112,7 +112,7 @@ class Processor(ABC):
     ) -> MessageList:
         """After the model has answered. Arguments as for :meth:`process_input`; of `messages` those of the
         role `user` count as input, all others as the model's response."""
-        return message_list or as_answered_list(messages, request_context)
+        return message_list if message_list is not None else as_answered_list(messages, request_context)
 
     aprocess_input = async_twin(process_input)
     aprocess_output_result = async_twin(process_output_result)

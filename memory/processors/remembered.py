@@ -32,13 +32,13 @@ def remembered_block(messages: Iterable[Message]) -> str:
     """
     conversations: dict[str, list[Message]] = {}
     for message in sorted(messages, key=lambda message: (message.created_at, message.pk)):
-        if message.text:
+        if _one_line(message.text):
             conversations.setdefault(message.thread.uid, []).append(message)
     if not conversations:
         return ""
     lines = [INTRODUCTION, f"<{TAG}>"]
     for uid, said in conversations.items():
-        lines.append(f"Conversation: {_one_line(said[0].thread.title or uid)}")
+        lines.append(f"Conversation: {_one_line(said[0].thread.title) or _one_line(uid)}")
         lines += [_line(message) for message in said]
     return "\n".join([*lines, f"</{TAG}>"])
 

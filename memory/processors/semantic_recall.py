@@ -129,12 +129,14 @@ class SemanticRecall(Processor):
         """Embed the new texts, before or after they are stored.
 
         The vectors go into the embedder's cache, and from there to the rows as soon as those are committed:
-        vectors always follow their rows. Where another process embeds, there is nothing to do here. A
-        failing embedder is told to the logger; the rows wait for it.
+        vectors always follow their rows. Where another process embeds, or nothing is cached, there is
+        nothing to do here. A failing embedder is told to the logger; the rows wait for it.
         """
         result = message_list if message_list is not None else as_answered_list(messages, request_context)
         context = context_of(result, request_context)
-        if context is None or memory_settings.EMBED != "inline" or self.config(context).read_only:
+        if context is None or self.config(context).read_only:
+            return result
+        if memory_settings.EMBED != "inline" or not memory_settings.EMBEDDING_CACHE:
             return result
         texts = [message.text for message in result.new if message.text.strip()]
         using = self.using or router.db_for_write(Message)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 from asgiref.sync import sync_to_async
 
 from memory.asynchronous import async_twin
-from memory.exceptions import RecallError
 from memory.ids import uuid7
+from memory.processors.answering import Answering
 from memory.processors.base import Processor, RequestContext, Storage
 from memory.processors.budget import count_tokens, fit
-from memory.processors.chat_message import ChatMessage
 from memory.processors.message_history import MessageHistory
 from memory.processors.message_list import MessageList
 from memory.processors.openai_messages import to_openai
 from memory.processors.semantic_recall import SemanticRecall
-from memory.processors.stream import Accumulator
 from memory.processors.titles import title_thread
-from memory.processors.tool_calls import ToolCall, invocation_of, pending_calls
+from memory.processors.tool_calls import ToolCall
 from memory.processors.working_memory import WorkingMemory, is_working_memory_tool
 from memory.validation import Check
 
@@ -28,7 +26,7 @@ from memory.validation import Check
 INCOMPLETE = "incomplete"
 
 
-class Turn:
+class Turn(Answering):
     """What the user says, what the model is sent, what it answers; stored at the end of the `with` block.
 
     Args:
@@ -77,12 +75,9 @@ class Turn:
         self.extra = processors
         self.max_tokens = max_tokens
         self.count = count
-        self.list = MessageList(thread_id=self.thread_id, resource_id=self.resource_id)
+        super().__init__(MessageList(thread_id=self.thread_id, resource_id=self.resource_id))
         self._asked: set[str] = set()
-        self._working_memory: WorkingMemory | None = None
         self._is_read = False
-        self._is_complete = True
-        self._answer_id: str | None = None
 
     def __enter__(self) -> Self:
         """Read the configuration.
@@ -95,8 +90,7 @@ class Turn:
         history.last_messages = config.last_messages
         own: list[Processor] = [history]
         if config.working_memory.enabled:
-            self._working_memory = WorkingMemory(self.storage)
-            own.insert(0, self._working_memory)
+            own.insert(0, WorkingMemory(self.storage))
         if (search := config.semantic_recall) is not None:
             own.append(
                 SemanticRecall(
@@ -108,8 +102,10 @@ class Turn:
                     index_name=search.index_name,
                 )
             )
-        replaced = {processor.id for processor in self.extra}
-        self.processors = [*(p for p in own if p.id not in replaced), *self.extra]
+        given, known = {processor.id: processor for processor in self.extra}, {p.id for p in own}
+        self.processors = [given.get(processor.id, processor) for processor in own]
+        self.processors += [processor for processor in self.extra if processor.id not in known]
+        self._working_memory = next((p for p in self.processors if isinstance(p, WorkingMemory)), None)
         return self
 
     def __exit__(
@@ -119,7 +115,8 @@ class Turn:
         traceback: TracebackType | None,
     ) -> None:
         """Store the turn."""
-        if kind is None or self.list.response:
+        self._take_up()
+        if kind is None or self._has_answer():
             self._store(failed=kind is not None)
 
     async def __aenter__(self) -> Self:
@@ -149,11 +146,15 @@ class Turn:
             RecallError: it is none of these.
         """
         message: Any = content
-        if not isinstance(content, Mapping) or "role" not in content:
+        is_whole = isinstance(content, Mapping) and "role" in content
+        if not is_whole and isinstance(content, str | list | tuple | Mapping):
             message = {"role": "user", "content": content}
-        self.list.add(message if id is None else {**message, "id": id}, "input")
         if id is not None:
-            self._asked.add(id)
+            message = {**message, "id": id}
+        self.list.add(message, "input")
+        self._asked |= {asked.id for asked in self.list.input}
+        if isinstance(message, Mapping) and "id" in message:
+            self._asked.add(message["id"])
         self._is_read = False
 
     def messages(self) -> list[dict[str, Any]]:
@@ -174,10 +175,11 @@ class Turn:
         if self.max_tokens is None:
             return to_openai(self.list)
         turn = [message for message in self.list.all if message.source != "memory"]
-        fixed = to_openai([*self.list.system, *turn])
+        fixed = to_openai([*self.list.system, *turn], thread_id=self.thread_id)
         kept = fit(fixed, self.list.memory, max_tokens=self.max_tokens, count=self.count)
         wanted = {message.id for message in (*kept, *turn)}
-        return to_openai([*self.list.system, *(m for m in self.list.all if m.id in wanted)])
+        prompt = [*self.list.system, *(message for message in self.list.all if message.id in wanted)]
+        return to_openai(prompt, thread_id=self.thread_id)
 
     def tools(self, *own: Mapping[str, Any]) -> Any:
         """The tools for the model: `own`, and that of the working memory where it is on.
@@ -197,112 +199,34 @@ class Turn:
             return tools
         return NOT_GIVEN
 
-    def response(self, reply: Any, *, id: str | None = None) -> list[ToolCall]:
-        """What the model answers.
-
-        Args:
-            reply: a completion, its message, a text, or a stream of chunks, which is read to its end here.
-            id: of the message that is stored; all answers of a turn are one message.
-
-        Returns:
-            The calls of your own tools that wait for :meth:`tool_result`; those of the working memory are
-            carried out.
-
-        Raises:
-            RecallError: it is none of these.
-        """
-        if isinstance(reply, Iterator):
-            for _ in self.stream(reply, id=id):
-                pass
-            return self.tool_calls()
-        message: Any = {"role": "assistant", "content": reply} if isinstance(reply, str) else reply
-        self._answer(message, id)
-        return self.tool_calls()
-
-    def stream(self, chunks: Iterator[Any], *, id: str | None = None) -> Iterator[Any]:
-        """Pass the chunks of a streamed completion on, and take up what has come when they end, fail or are
-        no longer read."""
-        answer = Accumulator()
-        try:
-            for chunk in chunks:
-                answer.add(chunk)
-                yield chunk
-        finally:
-            self._take_up(answer, id)
-
-    async def astream(self, chunks: AsyncIterator[Any], *, id: str | None = None) -> AsyncIterator[Any]:
-        """Async twin of :meth:`stream`."""
-        answer = Accumulator()
-        try:
-            async for chunk in chunks:
-                answer.add(chunk)
-                yield chunk
-        finally:
-            await sync_to_async(self._take_up)(answer, id)
-
-    def needs_model(self) -> bool:
-        """Whether the model has to be called: nothing is answered yet, or it has not seen the results of
-        its tools."""
-        if self.tool_calls():
-            return False
-        last = self.list.all[-1:]
-        if not last or last[0].source != "response":
-            return bool(last)
-        parts = [part for part in last[0].parts if part["type"] != "step-start"]
-        return bool(parts) and invocation_of(parts[-1]) is not None
-
-    def tool_calls(self) -> list[ToolCall]:
-        """Calls of the model that have no result yet."""
-        return [call for message in self.list.response for call in pending_calls(message.parts)]
-
-    def tool_result(self, call_id: str, result: Any) -> None:
-        """What a tool answered: a text, or a value that is sent as JSON.
-
-        Raises:
-            RecallError: no call of this id waits for a result.
-        """
-        if call_id not in {call.id for call in self.tool_calls()}:
-            raise RecallError.at("call_id", "must be that of a call that waits for its result")
-        invocation = {"state": "result", "toolCallId": call_id, "result": result}
-        parts = [{"type": "tool-invocation", "toolInvocation": invocation}]
-        self.list.add(ChatMessage(role="tool", content={"format": 2, "parts": parts}), "response")
-
     amessages = async_twin(messages)
-    aresponse = async_twin(response)
 
-    def _take_up(self, answer: Accumulator, id: str | None) -> None:
-        if answer.message is not None:
-            self._answer(answer.message, id)
-        self._is_complete = answer.is_complete
-
-    def _answer(self, message: Any, id: str | None) -> None:
-        self._is_complete = True
-        self.list.add(message, "response")
-        self._answer_id = id or self._answer_id
-        answer = self.list.response[-1]
-        if self._answer_id not in (None, answer.id):
-            self.list.rename(answer.id, self._answer_id)
-        for call in self.tool_calls():
-            if self._working_memory is not None and is_working_memory_tool(call.name):
-                self.tool_result(call.id, self._working_memory.call(call.arguments, self.context))
+    def _call_own_tool(self, call: ToolCall) -> Any:
+        if self._working_memory is None or not is_working_memory_tool(call.name):
+            return None
+        return self._working_memory.call(call.arguments, self.context)
 
     def _go_on(self) -> None:
         """Let this turn's answer take the place of one that broke off after the same message."""
         repeated = False
         for message in self.list.memory:
-            repeated = repeated or message.id in self._asked
-            if repeated and message.metadata.get(INCOMPLETE):
+            if message.is_user_turn:
+                repeated = message.id in self._asked
+            elif repeated and message.metadata.get(INCOMPLETE):
                 self._answer_id = message.id
                 self.list.remove([message.id])
 
     def _store(self, *, failed: bool) -> None:
         if self.config.read_only:
             return
+        answers = self.list.response
+        if self._answer_id is not None and answers and answers[-1].id != self._answer_id:
+            self.list.remove([self._answer_id]).rename(answers[-1].id, self._answer_id)
         if failed or not self._is_complete:
             for message in self.list.response:
                 message.content["metadata"] = {**message.metadata, INCOMPLETE: True}
         for processor in reversed(self.processors):
             processor.process_output_result([], message_list=self.list, request_context=self.context)
         if self.config.generate_title is not None:
-            own: list[ChatMessage] = [m for m in self.list.all if m.thread_id in (None, self.thread_id)]
+            own = [message for message in self.list.all if self.list.is_own(message)]
             title_thread(self.thread_id, own, self.config.generate_title, using=self.storage.using)

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -17,7 +17,7 @@ from rich.text import Text
 from memory.content.snippet import snippet
 from memory.exceptions import ConversationMemoryError
 from memory.facade import Memory
-from memory.management.chat_models import EchoModel, Model, OpenAIModel
+from memory.management.chat_models import EchoModel, Model, ModelFailed, OpenAIModel
 from memory.management.console import make_console
 from memory.processors import Turn
 
@@ -51,9 +51,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         console = make_console(self.stdout, options)
         memory = Memory(options["agent"], using=options["database"])
+        try:
+            memory.config()
+        except ImproperlyConfigured as error:
+            raise CommandError(str(error)) from error
         model = _model(options)
         thread_id = options["thread"]
-        console.print(model.label, style="yellow" if isinstance(model, EchoModel) else "dim")
+        label_style = "yellow" if isinstance(model, EchoModel) else "dim"
+        console.print(model.label, style=label_style, soft_wrap=True)
         for text in [options["text"]] if options["text"] else _lines(console):
             try:
                 with memory.turn(
@@ -68,12 +73,19 @@ class Command(BaseCommand):
                 console.print("\n(broken off)", style="yellow")
             except (ConversationMemoryError, ImproperlyConfigured) as error:
                 raise CommandError(str(error)) from error
-            except model.errors as error:
+            except DatabaseError as error:
+                text = " ".join(str(error).split())
+                raise CommandError(f"The database failed: {text}. Has `manage.py migrate` run?") from error
+            except ModelFailed as error:
                 if options["text"]:
-                    raise CommandError(f"The model failed: {error}") from error
-                console.print(f"The model failed: {error}", style="red")
+                    raise CommandError(str(error)) from error
+                console.print(str(error), style="red", soft_wrap=True)
         if thread_id:
-            console.print(f"The conversation is {thread_id}; go on with --thread {thread_id}", style="dim")
+            console.print(
+                f"The conversation is {thread_id}; go on with --thread {thread_id}",
+                style="dim",
+                soft_wrap=True,
+            )
 
 
 def _model(options: dict[str, Any]) -> Model:
@@ -90,7 +102,10 @@ def _lines(console: Console) -> Iterator[str]:
     while True:
         if sys.stdin.isatty():
             console.print("you: ", end="", style="bold cyan")
-        line = sys.stdin.readline()
+        try:
+            line = sys.stdin.readline()
+        except KeyboardInterrupt:
+            return
         if not line.strip():
             return
         yield line.strip()
@@ -104,7 +119,7 @@ def _answer(turn: Turn, model: Model, console: Console) -> None:
             _show_memory(turn, prompt, console)
         console.print("model: ", end="", style="bold green")
         for piece in model.answer(turn, prompt):
-            console.print(piece, end="")
+            console.print(piece, end="", soft_wrap=True)
         console.print()
         if not turn.needs_model():
             return

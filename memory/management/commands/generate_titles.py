@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from memory import schema
 from memory.facade import Memory
 from memory.management.console import make_console, make_progress
 from memory.models import Thread
 from memory.processors.titles import title_stored_thread
+
+BATCH = 500
 
 
 class Command(BaseCommand):
@@ -41,10 +46,21 @@ class Command(BaseCommand):
         if config is None:
             raise CommandError(f"MEMORY['AGENTS'][{options['agent']!r}] has `generate_title` off.")
         console = make_console(self.stdout, options)
-        since = timezone.now() - timedelta(hours=options["hours"])
-        threads = Thread.objects.using(using).filter(updated_at__gte=since).order_by("pk")
+        try:
+            since = timezone.now() - timedelta(hours=options["hours"])
+        except (OverflowError, ValueError) as error:
+            raise CommandError(f"--hours {options['hours']} reaches beyond the calendar.") from error
+        threads = Thread.objects.using(using).filter(updated_at__gte=since)
         titled = 0
         with make_progress(console) as progress:
-            for thread in progress.track(threads.iterator(chunk_size=500), description="Titles"):
+            for thread in progress.track(_in_batches(threads), threads.count(), description="Titles"):
                 titled += title_stored_thread(thread, config, using=using)
-        console.print(f"{titled:,} threads were given a title.", style="green")
+        console.print(f"Threads that were given a title: {titled:,}", style="green")
+
+
+def _in_batches(threads: QuerySet[schema.Thread]) -> Iterator[schema.Thread]:
+    """Each once. No cursor stays open: the connection may be given back while a model is asked."""
+    last = 0
+    while batch := list(threads.filter(pk__gt=last).order_by("pk")[:BATCH]):
+        yield from batch
+        last = batch[-1].pk
