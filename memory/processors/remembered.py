@@ -51,4 +51,5 @@ def _line(message: Message) -> str:
 
 
 def _one_line(text: str) -> str:
-    return _MARKER.sub(_DISARMED, " ".join(line.strip() for line in text.splitlines()).strip())
+    lines = (line.strip() for line in text.splitlines())
+    return _MARKER.sub(_DISARMED, " ".join(line for line in lines if line))

@@ -107,3 +107,20 @@ def failing_turn(**options: Any) -> Iterator[Turn]:
     with suppress(ModelDown), Memory(**options).turn(thread_id="t", resource_id="r") as turn:
         yield turn
         raise ModelDown
+
+
+def talk(
+    memory: Memory | None = None,
+    *,
+    said: Any = "x",
+    answer: Any = "y",
+    answer_id: str | None = None,
+    read: bool = True,
+    **options: Any,
+) -> list[dict[str, Any]]:
+    """A whole turn, in t of r unless told otherwise; its prompt, empty if it is not to be read."""
+    with (memory or Memory()).turn(**{"thread_id": "t", "resource_id": "r", **options}) as turn:
+        turn.user(said)
+        prompt = turn.messages() if read else []
+        turn.response(answer, id=answer_id)
+    return prompt
