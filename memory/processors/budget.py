@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
 # What a message costs beside its text, as OpenAI counts its own models.
 PER_MESSAGE = 4
-# One message in so many may begin a history that was cut.
-ANCHOR_EVERY = 8
-# Of the budget, what may stay unused so that the history begins with such a message.
-SLACK = 0.25
+# Of the budget, what may stay unused so that the history begins where it did the last time.
+SLACK = 1 / 3
 
 
 def count_tokens(text: str) -> int:
@@ -44,9 +42,9 @@ def fit(
         count: tokens of a text.
 
     Returns:
-        The end of `history`, from a place that stays the same while the conversation grows, as long as it
-        fits: only messages whose id makes them an anchor begin it, where one is near. So one prompt is the
-        beginning of the next, and caches of prompts keep working.
+        The end of `history`, from a place that stays the same for some turns while the conversation grows:
+        of the messages of the user with which it may begin, that with the lowest hash of its id. So most
+        prompts are the beginning of the next one, and caches of prompts keep working.
     """
     costs = [_cost(to_openai([message]), count) for message in history]
     left = max_tokens - _cost(fixed, count)
@@ -56,18 +54,20 @@ def fit(
     while start and costs[start - 1] <= spare:
         start -= 1
         spare -= costs[start]
-    unused = 0.0
+    anchors: list[int] = []
+    unused = 0
     for place in range(start, len(history)):
-        if _is_anchor(history[place]):
-            return list(history[place:])
-        unused += costs[place]
         if unused > SLACK * left:
             break
-    return list(history[start:])
+        if history[place].is_user_turn:
+            anchors.append(place)
+        unused += costs[place]
+    # Rules of the kind "the lowest of a sliding window" move seldom and need no memory of the last time.
+    return list(history[min(anchors, key=lambda place: _hash(history[place]), default=start) :])
 
 
-def _is_anchor(message: ChatMessage) -> bool:
-    return hashlib.sha256(message.id.encode()).digest()[0] % ANCHOR_EVERY == 0
+def _hash(message: ChatMessage) -> bytes:
+    return hashlib.sha256(message.id.encode()).digest()
 
 
 def _cost(messages: Sequence[dict[str, Any]], count: Callable[[str], int]) -> int:
