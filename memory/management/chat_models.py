@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from memory.processors import Turn
 
 
+_NO_COMPLETION = "The server answered no chat completion. Is its address right?"
+
+
 class ModelFailed(Exception):
     """The service gave no answer that can be used; the text is one line."""
 
@@ -73,7 +76,7 @@ class OpenAIModel(Model):
     def answer(self, turn: Turn, prompt: list[dict[str, Any]]) -> Iterator[str]:
         try:
             yield from self._ask(turn, prompt)
-        except (ConversationMemoryError, DatabaseError):
+        except (ConversationMemoryError, DatabaseError, ModelFailed):
             raise
         except Exception as error:  # beside the package, codecs and the network raise errors of their own
             text = " ".join(str(error).split()) or type(error).__name__
@@ -86,10 +89,14 @@ class OpenAIModel(Model):
         )
         if not self.stream:
             if not getattr(reply, "choices", None):
-                raise ModelFailed("the server answered no chat completion. Is its address right?")
+                raise ModelFailed(_NO_COMPLETION)
             turn.response(reply)
             yield reply.choices[0].message.content or ""
             return
+        has_answered = False
         for chunk in turn.stream(reply):
+            has_answered = True
             if chunk.choices and (text := chunk.choices[0].delta.content):
                 yield text
+        if not has_answered:
+            raise ModelFailed(_NO_COMPLETION)

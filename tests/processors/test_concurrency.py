@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 import pytest
+from django.db import connections
 
 from memory import Memory
 from memory.models import Embedding, Message, Thread, WorkingMemoryVersion
@@ -78,6 +79,7 @@ def test_first_turns_at_once_make_one_title() -> None:
 def test_a_title_written_while_the_model_thinks_is_not_touched(by: str, stub: OpenAIStub) -> None:
     def answer(request: Any) -> Any:
         Memory().update_thread("t", title=f"By {by}")
+        connections.close_all()
         return says("By the model")(request)
 
     stub.chats.append(answer)

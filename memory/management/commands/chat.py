@@ -119,7 +119,9 @@ def _answer(turn: Turn, model: Model, console: Console) -> None:
             _show_memory(turn, prompt, console)
         console.print("model: ", end="", style="bold green")
         for piece in model.answer(turn, prompt):
-            console.print(piece, end="", soft_wrap=True)
+            # As it is: rich would break lines and make blanks of tabs.
+            console.file.write(piece)
+            console.file.flush()
         console.print()
         if not turn.needs_model():
             return
