@@ -8,8 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from tests.embedders.openai_stub import OpenAIStub, says
+
+pytestmark = pytest.mark.skipif(
+    "sqlite" not in settings.DATABASES["default"]["ENGINE"], reason="its databases are files of its own"
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,11 +29,11 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def manage(*words: str, database: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("OPENAI_")}
-    settings = {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "project.settings.dev"}
+    site = {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "project.settings.dev"}
     return subprocess.run(
         [sys.executable, "-W", "error", str(ROOT / "manage.py"), *words],
         cwd=ROOT,
-        env={**kept, **settings, **environ},
+        env={**kept, **site, **environ},
         input=stdin,
         capture_output=True,
         text=True,
