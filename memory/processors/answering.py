@@ -126,9 +126,8 @@ class Answering:
         if self._streamed is None or answer not in (None, self._streamed[0]):
             return
         (answer, id), self._streamed = self._streamed, None
-        message = answer.message if answer.is_complete else answer.partial_message
-        if any(value for key, value in message.items() if key != "role"):
-            self._answer(message, id)
+        if answer.message is not None:
+            self._answer(answer.message, id)
         self._is_complete = answer.is_complete
 
     def _answer(self, message: Any, id: str | None) -> None:
