@@ -61,25 +61,37 @@ class MessageHistory(Processor):
         abort: Callable[..., Any] | None = None,
         request_context: RequestContext | None = None,
     ) -> MessageList:
-        """Put the history of the thread in front. 2 queries.
+        """Put the history of the thread in front. 2 queries; 1 more where a client sends messages along.
 
         A thread that does not exist has none. What the list holds already is not added twice: the stored
-        copy is the base, and what a client knows of its tool calls beyond that is taken over.
+        copy is the base, however old it is, and what a client knows of its tool calls beyond that is taken
+        over.
 
         Raises:
             ThreadNotOwned: the thread is not the context's resource's.
         """
         result = message_list if message_list is not None else as_list(messages, request_context)
         context = context_of(result, request_context)
-        if context is None or (self.last_messages == 0 and self.last_messages is not False):
+        if context is None:
             return result
-        try:
-            history = Message.objects.db_manager(self.using).recall(
-                context.thread_id, resource_id=context.resource_id, per_page=self.last_messages or False
-            )
-        except ThreadNotFound:
-            return result
-        return result.add(history.chronological(), "memory")
+        manager = Message.objects.db_manager(self.using)
+        if self.last_messages is False or self.last_messages != 0:
+            try:
+                history = manager.recall(
+                    context.thread_id, resource_id=context.resource_id, per_page=self.last_messages or False
+                )
+            except ThreadNotFound:
+                return result
+            result.add(history.chronological(), "memory")
+        if sent := result.sent_ids:
+            stored = [
+                row
+                for row in manager.get_messages(sent)
+                if row.thread.uid == context.thread_id
+                and context.resource_id in (None, row.thread.resource.uid)
+            ]
+            result.add(stored, "memory")
+        return result
 
     def process_output_result(
         self,

@@ -44,6 +44,7 @@ class MessageList:
         self._system: list[ChatMessage] = []
         self._tagged: dict[str, ChatMessage] = {}
         self._changed: set[str] = set()
+        self._named: set[str] = set()
         self.recalled: Sequence[Message] = ()
 
     def __iter__(self) -> Iterator[ChatMessage]:
@@ -145,6 +146,11 @@ class MessageList:
         return self._of("context")
 
     @property
+    def sent_ids(self) -> list[str]:
+        """Ids that input and response brought along: those of messages that may be stored already."""
+        return [message.id for message in self.new if message.id in self._named]
+
+    @property
     def new(self) -> list[ChatMessage]:
         """What this run adds to the thread: input and response, in order."""
         return [message for message in self.all if message.source in ("input", "response")]
@@ -190,6 +196,8 @@ class MessageList:
             if message.source != "memory":
                 self._take_system(message)
             return
+        if incoming.named:
+            self._named.add(message.id)
         known = self._messages.get(message.id)
         last = self._last() if message.source == "response" and not incoming.named else None
         if known is not None:
