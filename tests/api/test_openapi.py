@@ -282,3 +282,16 @@ print(type(MemoryViewSet.schema).__module__)
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("rest_framework.")
+
+
+@pytest.mark.django_db
+def test_a_session_may_write_from_the_page(documented: Caller) -> None:
+    """Its script brings the CSRF token along."""
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(documented.user)
+    script = client.get("/api/docs/", {"script": ""}).content.decode()
+    (token,) = re.findall(r'request\.headers\["X-CSRFTOKEN"\] = "(\w+)"', script)
+    body = json.dumps({"threadId": "travel-2026"})
+    for headers, status in (({}, 403), ({"X-CSRFToken": token}, 200)):
+        answer = client.post(f"{PREFIX}recall", body, "application/json", headers=headers)
+        assert answer.status_code == status
