@@ -14,7 +14,7 @@ from memory.exceptions import Issue
 from memory.managers.deleting import read_ids
 from memory.recall import MemoryConfig, MessageFilter, known_options
 from memory.recall.filters import read_metadata_filter
-from memory.recall.request import read_includes, read_order
+from memory.recall.request import ORDER, read_includes, read_order
 from memory.validation import Check, camel_case
 
 if TYPE_CHECKING:
@@ -181,7 +181,10 @@ class IncludeField(CheckedField):
 
 
 class OrderField(CheckedField):
-    """`{field?, direction?}`; `fields` are those that can be ordered by, the default first."""
+    """`{field?, direction?}`; `fields` are those that can be ordered by, the default first.
+
+    Where unknown names are ignored they are taken out: the verb would refuse them.
+    """
 
     def __init__(self, fields: Iterable[str], **options: Any) -> None:
         self.names = tuple(fields)
@@ -189,6 +192,8 @@ class OrderField(CheckedField):
 
     def read(self, check: Check, value: Any, path: str) -> Any:
         read_order(check, value, path, self.names)
+        if isinstance(value, Mapping) and not check.strict:
+            return {name: entry for name, entry in value.items() if name in ORDER}
         return value
 
 

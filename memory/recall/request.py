@@ -12,6 +12,7 @@ from memory.recall.filters import MessageFilter
 from memory.recall.keyset import Keyset
 from memory.validation import MAX_INTEGER, Check, Given
 
+ORDER = ("field", "direction")
 DIRECTIONS = ("ASC", "DESC")
 
 
@@ -152,7 +153,7 @@ def read_order(check: Check, value: Any, path: str, fields: Iterable[str]) -> tu
     fields = tuple(fields)
     if value is None:
         return fields[0], True
-    given = check.mapping(value, path, ("field", "direction"))
+    given = check.mapping(value, path, ORDER)
     spellings = check.spellings(fields)
     field = check.choice(*given.get("field", Given(next(iter(spellings)), path)), spellings)
     direction = check.choice(*given.get("direction", Given("DESC", path)), DIRECTIONS)

@@ -211,6 +211,8 @@ def test_unknown_fields_are_ignored_but_for_recall(staff: Caller, thread: Callab
         "include": [{"id": "x", "y": 1}],
     }
     assert ids(staff.get("threads/t/messages", requestContext="!!", zzz="1", **query)) == ["t-1", "t-2"]
+    order = {"field": "updatedAt", "x": 1, "": 2}
+    assert "t" in ids(staff.get("threads", resourceId="r", orderBy=order))
     refused(
         staff.post(
             "recall", {"threadId": "t", "perPag": 1, "filter": {"roles": []}, "threadConfig": {"x": 1}}
