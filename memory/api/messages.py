@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory.api import parameters, serializers
+from memory.api import answers, bodies, parameters
 from memory.api.base import MemoryViewSet, config_of, is_agent
 from memory.api.errors import AgentNotFound, ResourceNotFound
 from memory.api.operations import operation
@@ -28,7 +28,7 @@ class ThreadMessageViewSet(MemoryViewSet):
 
     @operation(
         query=parameters.MessageListQuery,
-        answer=serializers.MessagePageShape,
+        answer=answers.MessagePageShape,
         raises=(ResourceNotFound, ThreadNotFound, ThreadNotOwned),
     )
     def list(self, query: Values) -> Values:
@@ -63,8 +63,8 @@ class ThreadMessageViewSet(MemoryViewSet):
 class SaveMessagesViewSet(MemoryViewSet):
     @operation(
         query=parameters.AgentQuery,
-        body=serializers.SaveBody,
-        answer=serializers.SavedShape,
+        body=bodies.SaveBody,
+        answer=answers.SavedShape,
         raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadNotOwned, MessageConflict),
     )
     def create(self, query: Values, body: Values) -> Values:
@@ -79,8 +79,8 @@ class SaveMessagesViewSet(MemoryViewSet):
 class DeleteMessagesViewSet(MemoryViewSet):
     @operation(
         query=parameters.DeleteMessagesQuery,
-        body=serializers.DeleteMessagesBody,
-        answer=serializers.SuccessShape,
+        body=bodies.DeleteMessagesBody,
+        answer=answers.SuccessShape,
         raises=(ResourceNotFound,),
     )
     def create(self, query: Values, body: Values) -> Values:

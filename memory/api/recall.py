@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memory.api import serializers
+from memory.api import answers, bodies
 from memory.api.base import MemoryViewSet, memory_of
 from memory.api.cursors import read_cursor, write_cursor
 from memory.api.errors import AgentNotFound, ResourceNotFound
@@ -29,8 +29,8 @@ class RecallViewSet(MemoryViewSet):
     throttle_scope = "recall"
 
     @operation(
-        body=serializers.RecallBody,
-        answer=serializers.RecallShape,
+        body=bodies.RecallBody,
+        answer=answers.RecallShape,
         raises=(
             AgentNotFound,
             ResourceNotFound,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memory.api import parameters, serializers
+from memory.api import answers, parameters
 from memory.api.base import MemoryViewSet, memory_of
 from memory.api.errors import AgentNotFound, ResourceNotFound
 from memory.api.operations import operation
@@ -23,7 +23,7 @@ class SearchViewSet(MemoryViewSet):
 
     @operation(
         query=parameters.SearchQuery,
-        answer=serializers.SearchShape,
+        answer=answers.SearchShape,
         raises=(AgentNotFound, ResourceNotFound, ThreadNotOwned, EmbedderError),
     )
     def list(self, query: Values) -> SearchResult:

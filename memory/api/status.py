@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from memory.api import parameters, serializers
+from memory.api import answers, bodies, parameters
 from memory.api.base import MemoryViewSet, config_of, is_agent
 from memory.api.errors import AgentNotFound, ResourceNotFound
 from memory.api.operations import operation
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class StatusViewSet(MemoryViewSet):
-    @operation(query=parameters.StatusQuery, answer=serializers.StatusShape, raises=(ResourceNotFound,))
+    @operation(query=parameters.StatusQuery, answer=answers.StatusShape, raises=(ResourceNotFound,))
     def list(self, query: Values) -> Values:
         """Tell that there is a memory."""
         known = is_agent(query.get("agent_id"))
@@ -24,7 +24,7 @@ class StatusViewSet(MemoryViewSet):
 
 
 class ConfigViewSet(MemoryViewSet):
-    @operation(query=parameters.AgentQuery, answer=serializers.ConfigShape)
+    @operation(query=parameters.AgentQuery, answer=answers.ConfigShape)
     def list(self, query: Values) -> Values:
         """Tell how the memory of an agent is configured; null for an unknown agent."""
         agent_id = query.get("agent_id")
@@ -47,7 +47,7 @@ class ObservationViewSet(MemoryViewSet):
 
 class BufferStatusViewSet(MemoryViewSet):
     @operation(
-        body=serializers.BufferStatusBody,
+        body=bodies.BufferStatusBody,
         answer=None,
         raises=(AgentNotFound, ResourceNotFound),
     )

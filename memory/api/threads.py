@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rest_framework.decorators import action
 
-from memory.api import parameters, serializers
+from memory.api import answers, bodies, parameters
 from memory.api.base import MemoryViewSet, config_of
 from memory.api.errors import AgentNotFound, ResourceNotFound
 from memory.api.operations import operation
@@ -32,9 +32,7 @@ class MirroredThreadViewSet(MemoryViewSet):
     lookup_url_kwarg = "thread_id"
     lookup_value_regex = "[^/]+"
 
-    @operation(
-        query=parameters.ThreadListQuery, answer=serializers.ThreadPageShape, raises=(ResourceNotFound,)
-    )
+    @operation(query=parameters.ThreadListQuery, answer=answers.ThreadPageShape, raises=(ResourceNotFound,))
     def list(self, query: Values) -> ThreadPage:
         """List threads, the newest first."""
         query.pop("agent_id", None)
@@ -42,8 +40,8 @@ class MirroredThreadViewSet(MemoryViewSet):
 
     @operation(
         query=parameters.AgentQuery,
-        body=serializers.ThreadBody,
-        answer=serializers.ThreadShape,
+        body=bodies.ThreadBody,
+        answer=answers.ThreadShape,
         raises=(AgentNotFound, ResourceNotFound, ThreadConflict, ResourceConflict),
     )
     def create(self, query: Values, body: Values) -> ThreadRow:
@@ -56,7 +54,7 @@ class MirroredThreadViewSet(MemoryViewSet):
 
     @operation(
         query=parameters.OwnerQuery,
-        answer=serializers.ThreadShape,
+        answer=answers.ThreadShape,
         raises=(ResourceNotFound, ThreadNotFound, ThreadNotOwned),
     )
     def retrieve(self, query: Values) -> ThreadRow:
@@ -70,9 +68,9 @@ class MirroredThreadViewSet(MemoryViewSet):
 
     @operation(
         query=parameters.AgentQuery,
-        body=serializers.ThreadChanges,
+        body=bodies.ThreadChanges,
         body_optional=True,
-        answer=serializers.ThreadShape,
+        answer=answers.ThreadShape,
         raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadNotOwned),
     )
     def partial_update(self, query: Values, body: Values) -> ThreadRow:
@@ -87,7 +85,7 @@ class MirroredThreadViewSet(MemoryViewSet):
 
     @operation(
         query=parameters.OwnerQuery,
-        answer=serializers.ResultShape,
+        answer=answers.ResultShape,
         raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadNotOwned),
     )
     def destroy(self, query: Values) -> Values:
@@ -112,9 +110,9 @@ class ThreadViewSet(MirroredThreadViewSet):
     @action(detail=True, methods=["post"])
     @operation(
         query=parameters.AgentQuery,
-        body=serializers.CloneBody,
+        body=bodies.CloneBody,
         body_optional=True,
-        answer=serializers.CloneShape,
+        answer=answers.CloneShape,
         raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadConflict, MessageConflict),
     )
     def clone(self, query: Values, body: Values) -> CloneResult:
@@ -136,8 +134,8 @@ class ThreadViewSet(MirroredThreadViewSet):
 
     @action(detail=True, methods=["post"])
     @operation(
-        body=serializers.TransferBody,
-        answer=serializers.ThreadShape,
+        body=bodies.TransferBody,
+        answer=answers.ThreadShape,
         raises=(ResourceNotFound, ThreadNotFound, ResourceConflict),
     )
     def transfer(self, body: Values) -> ThreadRow:

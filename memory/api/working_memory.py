@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory.api import parameters, serializers
+from memory.api import answers, bodies, parameters
 from memory.api.base import MemoryViewSet, config_of, is_agent
 from memory.api.errors import AgentNotFound, ResourceNotFound
 from memory.api.operations import operation
@@ -21,7 +21,7 @@ class WorkingMemoryViewSet(MemoryViewSet):
 
     @operation(
         query=parameters.WorkingMemoryQuery,
-        answer=serializers.WorkingMemoryShape,
+        answer=answers.WorkingMemoryShape,
         raises=(ResourceNotFound, ThreadNotOwned),
     )
     def list(self, query: Values) -> Values:
@@ -51,8 +51,8 @@ class WorkingMemoryViewSet(MemoryViewSet):
 
     @operation(
         query=parameters.AgentQuery,
-        body=serializers.WorkingMemoryBody,
-        answer=serializers.SuccessShape,
+        body=bodies.WorkingMemoryBody,
+        answer=answers.SuccessShape,
         raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadNotOwned, WorkingMemoryDisabled),
     )
     def create(self, query: Values, body: Values) -> Values:

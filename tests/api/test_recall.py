@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memory.api import serializers
+from memory.api import answers, bodies
 from memory.models import Message, Thread
 from tests.api import Caller, ids
 
@@ -93,7 +93,7 @@ def test_everything_and_nothing(ada: Caller) -> None:
 
 
 def test_null_means_not_given(ada: Caller) -> None:
-    names = [name for name in serializers.RecallBody().fields if name not in ("threadId", "includeTotal")]
+    names = [name for name in bodies.RecallBody().fields if name not in ("threadId", "includeTotal")]
     body = dict.fromkeys(names)
     assert ada.post("recall", {"threadId": "t", **body}).body == ada.post("recall", {"threadId": "t"}).body
     assert ada.post("recall", {"threadId": None}).fields == ["threadId"]
@@ -148,9 +148,9 @@ def test_a_first_turn_searches_the_owners_other_threads(ada: Caller) -> None:
 def test_answers_have_the_fields_their_serializers_declare(ada: Caller) -> None:
     """The shapes are written by the models and declared for the schema; both say the same."""
     thread = Thread.objects.select_related("resource").get(uid="t")
-    assert set(serializers.ThreadShape().fields) == set(thread.as_dict())
+    assert set(answers.ThreadShape().fields) == set(thread.as_dict())
     message = Message.objects.select_related("thread__resource").get(uid="t-1")
-    assert set(serializers.MessageShape().fields) == {*message.as_dict(), "type"}
+    assert set(answers.MessageShape().fields) == {*message.as_dict(), "type"}
     answer = ada.post("recall", {"threadId": "t"}).body
-    assert set(serializers.RecallShape().fields) == set(answer)
-    assert set(serializers.RecalledMessageShape().fields) == {*answer["messages"][0], "type"}
+    assert set(answers.RecallShape().fields) == set(answer)
+    assert set(answers.RecalledMessageShape().fields) == {*answer["messages"][0], "type"}

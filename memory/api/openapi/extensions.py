@@ -80,4 +80,4 @@ class FieldExtension(OpenApiSerializerFieldExtension):
 class ConfigurationExtension(FieldExtension):
     """The one answer that is described in the same way."""
 
-    target_class = "memory.api.serializers.ConfigurationShape"
+    target_class = "memory.api.answers.ConfigurationShape"

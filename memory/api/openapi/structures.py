@@ -7,6 +7,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from memory.api import fields
+from memory.api.answers import ConfigurationShape
 from memory.api.openapi.vocabulary import (
     Schema,
     any_object,
@@ -22,7 +23,6 @@ from memory.api.openapi.vocabulary import (
     switch,
 )
 from memory.api.parameters import DateParameter
-from memory.api.serializers import ConfigurationShape
 from memory.conf import memory_settings
 from memory.content.incoming import MAX_TYPE_LENGTH, ROLES
 from memory.recall.config import SCOPES

@@ -11,7 +11,7 @@ from rest_framework import serializers as framework
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from memory.api import fields, parameters, serializers
+from memory.api import answers, fields, parameters
 from memory.api.base import MemoryViewSet
 from memory.api.operations import operation
 from tests.api.leaks.places import requests
@@ -22,7 +22,7 @@ OWN = Own(resource="r", thread="t", message="m")
 
 def new_route(url: str, **declared: Any) -> Route:
     class NewViewSet(MemoryViewSet):
-        @operation(answer=serializers.ResultShape, **declared)
+        @operation(answer=answers.ResultShape, **declared)
         def list(self, **values: Any) -> Any:
             raise NotImplementedError
 
