@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import router
+from django.db import connections, router, transaction
 
 from memory.conf import memory_settings
 from memory.embedders import BaseEmbedder, embedders
@@ -96,14 +97,18 @@ class SemanticRecall(Processor):
         query = result.last_user_text()
         if context is None or query is None or not query.strip():
             return result
+        manager = Message.objects.db_manager(self.using)
+        # A statement that fails must not take the caller's transaction along.
+        in_transaction = connections[manager.db].in_atomic_block
         try:
-            found = Message.objects.db_manager(self.using).recall(
-                context.thread_id,
-                resource_id=context.resource_id,
-                vector_search_string=query,
-                per_page=0,
-                thread_config={"semantic_recall": self.options},
-            )
+            with transaction.atomic(using=manager.db) if in_transaction else nullcontext():
+                found = manager.recall(
+                    context.thread_id,
+                    resource_id=context.resource_id,
+                    vector_search_string=query,
+                    per_page=0,
+                    thread_config={"semantic_recall": self.options},
+                )
         except ThreadNotFound:  # the first turn of a conversation
             return result
         except (ConversationMemoryError, ImproperlyConfigured) as error:

@@ -31,7 +31,7 @@ def manage(*words: str, database: str, stdin: str = "", **environ: str) -> subpr
     kept = {key: value for key, value in os.environ.items() if not key.startswith("OPENAI_")}
     site = {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "project.settings.dev"}
     return subprocess.run(
-        [sys.executable, "-W", "error", str(ROOT / "manage.py"), *words],
+        [sys.executable, str(ROOT / "manage.py"), *words],
         cwd=ROOT,
         env={**kept, **site, **environ},
         input=stdin,
