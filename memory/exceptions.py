@@ -82,6 +82,13 @@ class ResourceConflict(ConversationMemoryError):
         )
 
 
+class WriteConflict(ConversationMemoryError):
+    """Others changed the same rows at the same time, again and again; nothing was written."""
+
+    def __init__(self) -> None:
+        super().__init__("Others are changing the same rows. Try again.")
+
+
 class SemanticRecallNotConfigured(ConversationMemoryError):
     """A search would run, but no embedder is usable; the text names the setting or command to use."""
 

@@ -43,7 +43,7 @@ FILTERS: list[tuple[Any, str]] = [
     ({"metadata": []}, "filter.metadata"),
     ({"metadata": "a"}, "filter.metadata"),
     *(
-        ({"metadata": {key: 1}}, f"filter.metadata.{key}")
+        ({"metadata": {key: 1}}, f"filter.metadata.{key or chr(34) * 2}")
         for key in ("a.b", "", "1a", "a-b", "a b", "a\n", "\n", "é", "a\x00", "a'", *RESERVED)
     ),
     *(

@@ -30,7 +30,8 @@ pytestmark = [
 
 @pytest.fixture
 def long_thread() -> str:
-    """A thread of 100,000 messages, written by the server itself, among 100 short ones; analysed.
+    """A thread of 100,000 messages, written by the server itself, among 100 that have half as many together;
+    analysed. In a table that one thread fills, any index by date would do.
 
     Two messages share each second, and one message in the middle has metadata no other has.
     """
@@ -51,7 +52,7 @@ def long_thread() -> str:
         )
         cursor.execute(
             f"INSERT INTO memory_message ({columns}) SELECT 's-' || t.uid || '-' || n, t.id, {values} "
-            "FROM memory_thread t, generate_series(0, 20) n WHERE t.uid <> 'long'",
+            f"FROM memory_thread t, generate_series(1, {LENGTH // 200}) n WHERE t.uid <> 'long'",
             [-1],
         )
         cursor.execute("ANALYZE memory_message")

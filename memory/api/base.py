@@ -75,6 +75,15 @@ class MemoryViewSet(viewsets.ViewSet):
         """
         return self._read(serializer, self.request.query_params, "query parameters")
 
+    def parse_body(self) -> None:
+        """Read the JSON of the body, where there is one: broken JSON is told before anything else.
+
+        Raises:
+            BodyTooLarge, ParseError.
+        """
+        if body_length(self.request) and is_json(self.request):
+            self.request.data  # noqa: B018 - parsed by being asked for
+
     def read_body(self, serializer: type[WireSerializer], *, optional: bool = False) -> dict[str, Any]:
         """The checked body likewise; a missing one is empty where that is allowed."""
         where = "request body"

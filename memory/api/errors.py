@@ -31,6 +31,7 @@ from memory.exceptions import (
     ThreadNotFound,
     ThreadNotOwned,
     WorkingMemoryDisabled,
+    WriteConflict,
 )
 from memory.validation import camel_case, clean_text
 
@@ -127,6 +128,8 @@ def answer_to(error: Exception, renamed: Mapping[str, str]) -> Response | None:
         case EmbedderError():
             seconds = RETRY_AFTER if error.retry_after is None else max(1, math.ceil(error.retry_after))
             return _unavailable("The embedder failed. Try again later.", seconds)
+        case WriteConflict():
+            return _unavailable(str(error), 1)
         case OperationalError() | InterfaceError():
             return _unavailable("The database cannot be reached. Try again later.", RETRY_AFTER)
         case exceptions.APIException():

@@ -203,7 +203,9 @@ class ConfigField(CheckedField):
     def read(self, check: Check, value: Any, path: str) -> Any:
         if isinstance(value, Mapping) and not check.strict:
             value = known_options(value)
-        MemoryConfig.read(check, value, path)
+        config = MemoryConfig.read(check, value, path)
+        if isinstance(value, Mapping) and "lastMessages" in value and config.last_messages > page_cap():
+            check.fail(f"{path}.lastMessages", f"must be at most {page_cap():,}")
         return value
 
 

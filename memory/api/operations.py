@@ -48,6 +48,8 @@ def operation(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Re
         @wraps(method)
         def handler(view: MemoryViewSet, request: Request, **path: Any) -> Response:
             values: dict[str, Values] = {}
+            if declared.body is not None:
+                view.parse_body()
             if declared.query is not None:
                 values["query"] = view.read_query(declared.query)
             if declared.body is not None:

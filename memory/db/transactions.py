@@ -8,6 +8,8 @@ from typing import TypeVar
 
 from django.db import IntegrityError, OperationalError, connections, transaction
 
+from memory.exceptions import WriteConflict
+
 T = TypeVar("T")
 
 
@@ -39,6 +41,9 @@ def run_write(using: str, table: str, work: Callable[[], T], *, attempts: int = 
 
     That is when another transaction took a new id, moved or deleted a row, or waited for this one while
     this one waited for it. `work` is run from its beginning, on rows read anew.
+
+    Raises:
+        WriteConflict: others came between each time.
     """
     for attempt in range(1, attempts + 1):
         try:
@@ -46,6 +51,8 @@ def run_write(using: str, table: str, work: Callable[[], T], *, attempts: int = 
                 return work()
         except (IntegrityError, RowsMoved, OperationalError) as error:
             is_conflict = not isinstance(error, OperationalError) or _is_deadlock(error)
+            if attempt == attempts and isinstance(error, RowsMoved):
+                raise WriteConflict from error
             if attempt == attempts or not is_conflict:
                 raise
     raise AssertionError("unreachable")

@@ -120,17 +120,19 @@ class BaseEmbedder(ABC):
         """
         if not texts:
             return EmbedResult([], 0)
-        failure = None
+        failure, is_outage = None, False
         try:
             result = self.embed(texts)
             vectors, tokens = list(result.vectors), result.tokens
         except EmbedderError:
             raise
         except Exception as error:  # whatever a backend of the site may raise
-            failure = type(error).__name__
+            failure, is_outage = type(error).__name__, isinstance(error, OSError)
         # Raised out here, the error above does not hang on it: its text may quote what was to be embedded.
         if failure is not None:
-            raise EmbedderError(f"{self.model} failed with {failure}.", refused_input=True)
+            raise EmbedderError(
+                f"{self.model} failed with {failure}.", retryable=is_outage, refused_input=not is_outage
+            )
         if len(vectors) != len(texts):
             raise EmbedderError(f"{self.model} answered {len(vectors)} vectors for {len(texts)} texts.")
         counted = tokens if isinstance(tokens, int) and not isinstance(tokens, bool) else None

@@ -29,6 +29,8 @@ logger = logging.getLogger("memory.embedding")
 
 # Messages that are embedded and stored together.
 BATCH = 256
+# Refusals in one batch: a few bad texts among 256 are found with less.
+MAX_FAILURES = 32
 
 
 @dataclass
@@ -162,24 +164,29 @@ def _known_vectors(
 def _call(
     works: Sequence[Work], embedder: BaseEmbedder, using: str
 ) -> Iterator[tuple[Sequence[Work], EmbedderError | None]]:
-    """Embed the texts together; what is refused is halved, so that one bad text fails alone."""
-    if not works:
-        return
-    try:
-        cut = [chunks_for(embedder, work.message.text) for work in works]
-        result = embed_chunks(embedder, [chunk for chunks in cut for chunk in chunks], using)
-    except EmbedderError as error:
-        if not error.refused_input or len(works) == 1:
-            yield works, error
-            return
-        middle = len(works) // 2
-        yield from _call(works[:middle], embedder, using)
-        yield from _call(works[middle:], embedder, using)
-        return
-    vectors = iter(result.vectors)
-    for work, chunks in zip(works, cut, strict=True):
-        work.vectors = [next(vectors) for _ in chunks]
-    yield works, None
+    """Embed the texts together; what is refused is halved, so that one bad text fails alone.
+
+    An embedder that refuses nearly everything is not asked text by text: after some failures the rest fails
+    as it is.
+    """
+    waiting, failures = [works] if works else [], 0
+    while waiting:
+        part = waiting.pop()
+        try:
+            cut = [chunks_for(embedder, work.message.text) for work in part]
+            result = embed_chunks(embedder, [chunk for chunks in cut for chunk in chunks], using)
+        except EmbedderError as error:
+            failures += 1
+            if not error.refused_input or len(part) == 1 or failures > MAX_FAILURES:
+                yield part, error
+            else:
+                middle = len(part) // 2
+                waiting += [part[middle:], part[:middle]]
+            continue
+        vectors = iter(result.vectors)
+        for work, chunks in zip(part, cut, strict=True):
+            work.vectors = [next(vectors) for _ in chunks]
+        yield part, None
 
 
 def _store(works: Sequence[Work], space: schema.EmbeddingSpace, using: str) -> int:

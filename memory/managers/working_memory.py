@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from memory.schema import Resource, Thread, WorkingMemoryVersion
     from memory.schema import WorkingMemory as WorkingMemory  # named by the base class
 
+# Most versions that are listed at once: each may be as long as a text can be.
+MOST_VERSIONS = 100
+
 
 class WorkingMemoryManager(WritingManager["WorkingMemory"]):
     """`WorkingMemory.objects`. Which row is meant follows from the configuration's scope."""
@@ -127,22 +130,23 @@ class WorkingMemoryManager(WritingManager["WorkingMemory"]):
         return self._store(guarded, config=config, thread_id=thread_id, resource_id=resource_id)
 
     def list_versions(
-        self, *, config: WorkingMemoryConfig, thread_id: str | None = None, resource_id: str | None = None
+        self,
+        *,
+        config: WorkingMemoryConfig,
+        thread_id: str | None = None,
+        resource_id: str | None = None,
+        limit: int = MOST_VERSIONS,
     ) -> list[WorkingMemoryVersion]:
-        """All versions, the newest first. At most 2 queries.
+        """The latest versions, the newest first; none where working memory is off. At most 2 queries.
 
         Raises:
             RecallError, ThreadNotOwned: see :meth:`get_value`.
         """
-        _check_ids(config, thread_id, resource_id)
-        thread = _owned_thread(thread_id, resource_id, self.db, None)
-        if config.scope == "thread":
-            owner: dict[str, Any] = {"working_memory__thread": None if thread is None else thread.pk}
-            if thread is None:
-                return []
-        else:
-            owner = {"working_memory__resource__uid": resource_id}
-        return list(tables.versions(self.db).filter(**owner).order_by("-number"))
+        check = Check()
+        check.integer(limit, "limit", minimum=1, maximum=MOST_VERSIONS)
+        check.finish()
+        versions = self._versions(config, thread_id, resource_id)
+        return [] if versions is None else list(versions.order_by("-number")[:limit])
 
     def restore_version(
         self,
@@ -161,12 +165,26 @@ class WorkingMemoryManager(WritingManager["WorkingMemory"]):
         check = Check()
         check.integer(number, "number", minimum=1)
         check.finish()
-        versions = self.list_versions(config=config, thread_id=thread_id, resource_id=resource_id)
-        wanted = next((version for version in versions if version.number == number), None)
+        if not config.enabled:
+            raise WorkingMemoryDisabled
+        versions = self._versions(config, thread_id, resource_id)
+        wanted = None if versions is None else versions.filter(number=number).first()
         if wanted is None:
-            last = versions[0].number if versions else 0
-            raise RecallError.at("number", f"must be that of a version: there are {last}, not {number}")
+            raise RecallError.at("number", "must be that of a version, see list_versions()")
         return self.update_value(wanted.value, config=config, thread_id=thread_id, resource_id=resource_id)
+
+    def _versions(
+        self, config: WorkingMemoryConfig, thread_id: str | None, resource_id: str | None
+    ) -> models.QuerySet[WorkingMemoryVersion] | None:
+        """All versions; None where there can be none."""
+        _check_ids(config, thread_id, resource_id)
+        thread = _owned_thread(thread_id, resource_id, self.db, None)
+        if not config.enabled or (config.scope == "thread" and thread is None):
+            return None
+        versions = tables.versions(self.db)
+        if config.scope == "thread" and thread is not None:
+            return versions.filter(working_memory__thread=thread.pk)
+        return versions.filter(working_memory__resource__uid=resource_id)
 
     def _store(
         self,

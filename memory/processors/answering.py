@@ -57,8 +57,8 @@ class Answering:
         return self.tool_calls()
 
     def stream(self, chunks: Iterator[Any], *, id: str | None = None) -> Iterator[Any]:
-        """Pass the chunks of a streamed completion on, and take up what has come when they end, fail or are
-        no longer read."""
+        """Pass the chunks of a streamed completion on; when they end, fail or are no longer read, take up
+        what has come and close the stream."""
         answer = self._begin(id)
         try:
             for chunk in chunks:
@@ -66,6 +66,8 @@ class Answering:
                 yield chunk
         finally:
             self._take_up(answer)
+            if callable(close := getattr(chunks, "close", None)):
+                close()
 
     async def astream(self, chunks: AsyncIterator[Any], *, id: str | None = None) -> AsyncIterator[Any]:
         """Async twin of :meth:`stream`."""
@@ -76,6 +78,8 @@ class Answering:
                 yield chunk
         finally:
             await sync_to_async(self._take_up)(answer)
+            if callable(close := getattr(chunks, "aclose", None) or getattr(chunks, "close", None)):
+                await close()
 
     def needs_model(self) -> bool:
         """Whether the model has to be called: nothing is answered yet, or it has not seen the results of

@@ -53,7 +53,8 @@ class Storage(Protocol):
 
 
 class Processor(ABC):
-    """A processor. Both halves change the list and return it; here they leave it as it is.
+    """A processor: a subclass gives `id`, `name` and :meth:`on_input`, :meth:`on_output` or both, which
+    change the list and return it.
 
     Args:
         storage: a `Memory`, or a database alias; None = the defaults of the site.
@@ -92,7 +93,7 @@ class Processor(ABC):
         abort: Callable[..., Any] | None = None,
         request_context: RequestContext | None = None,
     ) -> MessageList:
-        """Before the model is called.
+        """Before the model is called; see :meth:`on_input` of the processor.
 
         Args:
             messages: the new messages, in any form that a list takes; not read where a list is given.
@@ -100,7 +101,9 @@ class Processor(ABC):
             abort: would stop the run; none of this app's processors calls it.
             request_context: the conversation; default that of the list. Without one nothing happens.
         """
-        return message_list if message_list is not None else as_list(messages, request_context)
+        result = message_list if message_list is not None else as_list(messages, request_context)
+        context = context_of(result, request_context)
+        return result if context is None else self.on_input(result, context)
 
     def process_output_result(
         self,
@@ -110,9 +113,20 @@ class Processor(ABC):
         abort: Callable[..., Any] | None = None,
         request_context: RequestContext | None = None,
     ) -> MessageList:
-        """After the model has answered. Arguments as for :meth:`process_input`; of `messages` those of the
-        role `user` count as input, all others as the model's response."""
-        return message_list if message_list is not None else as_answered_list(messages, request_context)
+        """After the model has answered; see :meth:`on_output` of the processor. Arguments as for
+        :meth:`process_input`; of `messages` those of the role `user` count as input, all others as the
+        model's response."""
+        result = message_list if message_list is not None else as_answered_list(messages, request_context)
+        context = context_of(result, request_context)
+        return result if context is None else self.on_output(result, context)
+
+    def on_input(self, messages: MessageList, context: RequestContext) -> MessageList:
+        """What this processor does to the list of a run before the model is called."""
+        return messages
+
+    def on_output(self, messages: MessageList, context: RequestContext) -> MessageList:
+        """What it does after the model has answered."""
+        return messages
 
     aprocess_input = async_twin(process_input)
     aprocess_output_result = async_twin(process_output_result)

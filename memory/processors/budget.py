@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # What a message costs beside its text, as OpenAI counts its own models.
 PER_MESSAGE = 4
+# What a picture, a sound or a file costs: about what OpenAI counts for a large picture.
+PER_MEDIUM = 1_000
 # Of the budget, what may stay unused so that the history begins where it did the last time.
 SLACK = 1 / 3
 
@@ -54,16 +56,11 @@ def fit(
     while start and costs[start - 1] <= spare:
         start -= 1
         spare -= costs[start]
-    anchors: list[int] = []
-    unused = 0
-    for place in range(start, len(history)):
-        if unused > SLACK * left:
-            break
-        if history[place].is_user_turn:
-            anchors.append(place)
-        unused += costs[place]
+    asked = [place for place in range(start, len(history)) if history[place].is_user_turn]
+    unused = [sum(costs[start:place]) for place in asked]
+    anchors = [place for place, lost in zip(asked, unused, strict=True) if lost <= SLACK * left] or asked[:1]
     # Rules of the kind "the lowest of a sliding window" move seldom and need no memory of the last time.
-    return list(history[min(anchors, key=lambda place: _hash(history[place]), default=start) :])
+    return list(history[min(anchors, key=lambda place: _hash(history[place]), default=len(history)) :])
 
 
 def _hash(message: ChatMessage) -> bytes:
@@ -71,12 +68,19 @@ def _hash(message: ChatMessage) -> bytes:
 
 
 def _cost(messages: Sequence[dict[str, Any]], count: Callable[[str], int]) -> int:
-    return sum(PER_MESSAGE + count(_text(message)) for message in messages)
+    return sum(PER_MESSAGE + PER_MEDIUM * _media(message) + count(_text(message)) for message in messages)
 
 
 def _text(message: dict[str, Any]) -> str:
-    """What is sent of a message, its keys apart."""
+    """What is sent of a message, its keys and media apart."""
     content = message.get("content")
     rest = [value for key, value in message.items() if key not in ("role", "content") and value]
-    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False) if content else ""
-    return text + (json.dumps(rest, ensure_ascii=False) if rest else "")
+    if isinstance(content, list):
+        content = " ".join(part["text"] for part in content if isinstance(part.get("text"), str))
+    return (content or "") + (json.dumps(rest, ensure_ascii=False) if rest else "")
+
+
+def _media(message: dict[str, Any]) -> int:
+    """Pictures, sound and files of a message, which are no text, whatever their length."""
+    content = message.get("content")
+    return sum(part.get("type") != "text" for part in content) if isinstance(content, list) else 0

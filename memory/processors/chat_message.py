@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Source = Literal["memory", "input", "response", "context"]
 
+# Key in the metadata of an answer that broke off.
+INCOMPLETE = "incomplete"
 USER_SIGNALS = ("user", "user-message")
 
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Literal
 
+from memory import schema
+from memory.conf import memory_settings
 from memory.exceptions import ThreadNotFound
 from memory.models import Message
-from memory.processors.base import (
-    Processor,
-    RequestContext,
-    Storage,
-    as_answered_list,
-    as_list,
-    context_of,
-    logger,
-)
+from memory.processors.base import Processor, RequestContext, Storage, logger
+from memory.processors.chat_message import INCOMPLETE
 from memory.processors.message_list import MessageList
 from memory.processors.tool_calls import drop_incomplete
 from memory.validation import Check
@@ -53,14 +47,7 @@ class MessageHistory(Processor):
         self.last_messages = last_messages
         self.keep_pending_tool_calls = keep_pending_tool_calls
 
-    def process_input(
-        self,
-        messages: Sequence[Any],
-        *,
-        message_list: MessageList | None = None,
-        abort: Callable[..., Any] | None = None,
-        request_context: RequestContext | None = None,
-    ) -> MessageList:
+    def on_input(self, messages: MessageList, context: RequestContext) -> MessageList:
         """Put the history of the thread in front. 2 queries; 1 more where a client sends messages along.
 
         A thread that does not exist has none. What the list holds already is not added twice: the stored
@@ -70,37 +57,27 @@ class MessageHistory(Processor):
         Raises:
             ThreadNotOwned: the thread is not the context's resource's.
         """
-        result = message_list if message_list is not None else as_list(messages, request_context)
-        context = context_of(result, request_context)
-        if context is None:
-            return result
         manager = Message.objects.db_manager(self.using)
-        if self.last_messages is False or self.last_messages != 0:
+        per_page, sent = self._per_page(context), messages.sent_ids
+        limit = memory_settings.MAX_INCLUDES
+        for start in range(0, max(len(sent), 1), limit):
+            include = [
+                {"id": uid, "thread_id": context.thread_id, "with_next_messages": 1}
+                for uid in sent[start : start + limit]
+            ]
+            if per_page == 0 and per_page is not False and not include:
+                continue
             try:
-                history = manager.recall(
-                    context.thread_id, resource_id=context.resource_id, per_page=self.last_messages or False
+                found = manager.recall(
+                    context.thread_id, resource_id=context.resource_id, per_page=per_page, include=include
                 )
             except ThreadNotFound:
-                return result
-            result.add(history.chronological(), "memory")
-        if sent := result.sent_ids:
-            stored = [
-                row
-                for row in manager.get_messages(sent)
-                if row.thread.uid == context.thread_id
-                and context.resource_id in (None, row.thread.resource.uid)
-            ]
-            result.add(stored, "memory")
-        return result
+                return messages
+            messages.add([row for row in found.chronological() if _is_wanted(row)], "memory")
+            per_page = 0
+        return messages
 
-    def process_output_result(
-        self,
-        messages: Sequence[Any],
-        *,
-        message_list: MessageList | None = None,
-        abort: Callable[..., Any] | None = None,
-        request_context: RequestContext | None = None,
-    ) -> MessageList:
+    def on_output(self, messages: MessageList, context: RequestContext) -> MessageList:
         """Store the new messages of the user and of the model, in one transaction.
 
         Left out are system messages and tool calls without a result. A thread that does not exist is made
@@ -110,12 +87,10 @@ class MessageHistory(Processor):
             ThreadNotFound: there is no such thread and no resource to make it for; nothing was stored.
             ThreadNotOwned, MessageConflict, RecallError: see `MessageManager.save_messages`.
         """
-        result = message_list if message_list is not None else as_answered_list(messages, request_context)
-        context = context_of(result, request_context)
-        if context is None or self.config(context).read_only:
-            return result
+        if self.config(context).read_only:
+            return messages
         new = []
-        for message in [*result.new, *result.changed]:
+        for message in [*messages.new, *messages.changed]:
             content = drop_incomplete(message.content, keep_pending=self.keep_pending_tool_calls)
             if content["parts"] or not message.parts:
                 new.append({"thread_id": context.thread_id, **message.as_dict(), "content": content})
@@ -123,5 +98,16 @@ class MessageHistory(Processor):
             new, create_thread=context.resource_id is not None, resource_id=context.resource_id
         )
         for row in stored:
-            result[row.uid].created_at = row.created_at
-        return result
+            messages[row.uid].created_at = row.created_at
+        return messages
+
+    def _per_page(self, context: RequestContext) -> int | Literal[False]:
+        """Messages of history: as the run says, else as this processor does."""
+        if {"last_messages", "lastMessages"} & set(context.thread_config or {}):
+            return self.config(context).last_messages
+        return False if self.last_messages is None else self.last_messages
+
+
+def _is_wanted(row: schema.Message) -> bool:
+    """A neighbour of a message that was sent again matters only as its answer that broke off."""
+    return bool(row.recall.sources & {"history", "include"}) or bool(row.metadata.get(INCOMPLETE))

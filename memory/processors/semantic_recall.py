@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections, router, transaction
@@ -15,15 +14,7 @@ from memory.embedders import BaseEmbedder, embedders
 from memory.exceptions import ConversationMemoryError, ThreadNotFound
 from memory.managers.embedding import chunks_for, embed_chunks, usable_embedder
 from memory.models import Message
-from memory.processors.base import (
-    Processor,
-    RequestContext,
-    Storage,
-    as_answered_list,
-    as_list,
-    context_of,
-    logger,
-)
+from memory.processors.base import Processor, RequestContext, Storage, logger
 from memory.processors.message_list import MessageList
 from memory.processors.remembered import TAG, remembered_block
 from memory.recall import SemanticRecallConfig
@@ -78,25 +69,20 @@ class SemanticRecall(Processor):
         check.finish()
         self.search = config or SemanticRecallConfig()
 
-    def process_input(
-        self,
-        messages: Sequence[Any],
-        *,
-        message_list: MessageList | None = None,
-        abort: Callable[..., Any] | None = None,
-        request_context: RequestContext | None = None,
-    ) -> MessageList:
+    def on_input(self, messages: MessageList, context: RequestContext) -> MessageList:
         """Search for the last text of the user, and add what is found. At most 5 queries.
 
         Messages of this thread are added as such; those of the owner's other threads, in the scope
         "resource", become one system message. A search that fails is told to the logger and changes
         nothing.
+
+        Raises:
+            RecallError: wrong options of the run.
         """
-        result = message_list if message_list is not None else as_list(messages, request_context)
-        context = context_of(result, request_context)
-        query = result.last_user_text()
-        if context is None or query is None or not query.strip():
-            return result
+        query = messages.last_user_text()
+        config = self.config(context, semantic_recall=self.options)
+        if query is None or not query.strip() or config.semantic_recall is None:
+            return messages
         manager = Message.objects.db_manager(self.using)
         # A statement that fails must not take the caller's transaction along.
         in_transaction = connections[manager.db].in_atomic_block
@@ -107,50 +93,42 @@ class SemanticRecall(Processor):
                     resource_id=context.resource_id,
                     vector_search_string=query,
                     per_page=0,
-                    thread_config={"semantic_recall": self.options},
+                    defaults=[("options", {"semantic_recall": self.options})],
+                    thread_config=context.thread_config,
                 )
         except ThreadNotFound:  # the first turn of a conversation
-            return result
+            return messages
         except (ConversationMemoryError, ImproperlyConfigured) as error:
             self.logger.warning("Nothing is recalled: %s", error)
-            return result
+            return messages
         except Exception as error:  # a database or a backend that fails must not stop the conversation
             self.logger.warning("Nothing is recalled: the search failed with %s.", type(error).__name__)
-            return result
-        rows = [row for row in found.chronological() if row.redacted_at is None and row.uid not in result]
-        result.recalled = rows
+            return messages
+        rows = [row for row in found.chronological() if row.redacted_at is None and row.uid not in messages]
+        messages.recalled = rows
         if block := remembered_block(row for row in rows if row.thread.uid != context.thread_id):
-            result.add_system(block, tag=TAG)
-        return result.add([row for row in rows if row.thread.uid == context.thread_id], "memory")
+            messages.add_system(block, tag=TAG)
+        return messages.add([row for row in rows if row.thread.uid == context.thread_id], "memory")
 
-    def process_output_result(
-        self,
-        messages: Sequence[Any],
-        *,
-        message_list: MessageList | None = None,
-        abort: Callable[..., Any] | None = None,
-        request_context: RequestContext | None = None,
-    ) -> MessageList:
+    def on_output(self, messages: MessageList, context: RequestContext) -> MessageList:
         """Embed the new texts, before or after they are stored.
 
         The vectors go into the embedder's cache, and from there to the rows as soon as those are committed:
         vectors always follow their rows. Where another process embeds, or nothing is cached, there is
         nothing to do here. A failing embedder is told to the logger; the rows wait for it.
         """
-        result = message_list if message_list is not None else as_answered_list(messages, request_context)
-        context = context_of(result, request_context)
-        if context is None or self.config(context).read_only:
-            return result
+        if self.config(context).read_only:
+            return messages
         if memory_settings.EMBED != "inline" or not memory_settings.EMBEDDING_CACHE:
-            return result
-        texts = [message.text for message in result.new if message.text.strip()]
+            return messages
+        texts = [message.text for message in messages.new if message.text.strip()]
         using = self.using or router.db_for_write(Message)
         try:
             embedder = usable_embedder(self.search.index_name)
             embed_chunks(embedder, [chunk for text in texts for chunk in chunks_for(embedder, text)], using)
         except ConversationMemoryError as error:
             self.logger.warning("The new messages wait to be embedded: %s", error)
-        return result
+        return messages
 
 
 def _one_space(vector: str | None, index_name: str | None, embedder: BaseEmbedder | str | None) -> str:

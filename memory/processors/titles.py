@@ -122,7 +122,7 @@ def refine_title(
     try:
         release_connection(using)
         title = _cut(" ".join(_THOUGHT.sub("", clean_text(_ask(messages, config))).split()))
-        return bool(title) and _replace_title(thread_id, present, title, using)
+        return title not in ("", present) and _replace_title(thread_id, present, title, using)
     except Exception as error:  # whatever the service or its package may raise; its text may quote the prompt
         logger.warning("The model gave no title: %s.", type(error).__name__)
         return False

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
 from asgiref.sync import sync_to_async
 
 from memory.asynchronous import async_twin
+from memory.exceptions import RecallError
 from memory.ids import uuid7
 from memory.processors.answering import Answering
 from memory.processors.base import Processor, RequestContext, Storage
 from memory.processors.budget import count_tokens, fit
+from memory.processors.chat_message import INCOMPLETE, as_mapping
 from memory.processors.message_history import MessageHistory
 from memory.processors.message_list import MessageList
 from memory.processors.openai_messages import to_openai
@@ -20,10 +23,8 @@ from memory.processors.semantic_recall import SemanticRecall
 from memory.processors.titles import title_thread
 from memory.processors.tool_calls import ToolCall
 from memory.processors.working_memory import WorkingMemory, is_working_memory_tool
+from memory.recall import MemoryConfig
 from memory.validation import Check
-
-# Key in the metadata of an answer that broke off.
-INCOMPLETE = "incomplete"
 
 
 class Turn(Answering):
@@ -32,7 +33,7 @@ class Turn(Answering):
     Args:
         storage: the `Memory` whose agent this is.
         thread_id: the conversation, made by the first turn if it does not exist; None = a new one.
-        resource_id: its owner.
+        resource_id: its owner; required for a new one.
         thread_config: options of this turn (contract section 1).
         processors: more processors; they see the list after those of this app have filled it, and the
             answer before it is stored. One with the id of ours takes its place.
@@ -64,6 +65,8 @@ class Turn(Answering):
         check = Check()
         if max_tokens is not None:
             check.integer(max_tokens, "max_tokens", minimum=1)
+        if thread_id is None and resource_id is None:
+            check.fail("resource_id", "is required: a new conversation needs an owner")
         check.finish()
         self.context = RequestContext(
             thread_id=uuid7() if thread_id is None else thread_id,
@@ -79,19 +82,24 @@ class Turn(Answering):
         self._asked: set[str] = set()
         self._is_read = False
 
-    def __enter__(self) -> Self:
-        """Read the configuration.
+    @cached_property
+    def config(self) -> MemoryConfig:
+        """The agent's configuration with the options of this turn over it.
 
         Raises:
             RecallError, ImproperlyConfigured: wrong options.
         """
+        return MessageHistory(self.storage).config(self.context)
+
+    @cached_property
+    def processors(self) -> list[Processor]:
+        """What fills the list, in order: working memory, history, search, then those of the caller."""
         history = MessageHistory(self.storage)
-        self.config = config = history.config(self.context)
-        history.last_messages = config.last_messages
+        history.last_messages = self.config.last_messages
         own: list[Processor] = [history]
-        if config.working_memory.enabled:
+        if self.config.working_memory.enabled:
             own.insert(0, WorkingMemory(self.storage))
-        if (search := config.semantic_recall) is not None:
+        if (search := self.config.semantic_recall) is not None:
             own.append(
                 SemanticRecall(
                     self.storage,
@@ -103,9 +111,16 @@ class Turn(Answering):
                 )
             )
         given, known = {processor.id: processor for processor in self.extra}, {p.id for p in own}
-        self.processors = [given.get(processor.id, processor) for processor in own]
-        self.processors += [processor for processor in self.extra if processor.id not in known]
-        self._working_memory = next((p for p in self.processors if isinstance(p, WorkingMemory)), None)
+        added = [processor for processor in self.extra if processor.id not in known]
+        return [*(given.get(processor.id, processor) for processor in own), *added]
+
+    def __enter__(self) -> Self:
+        """Read the configuration.
+
+        Raises:
+            RecallError, ImproperlyConfigured: wrong options.
+        """
+        self.processors  # noqa: B018 - made here, so that wrong options are told at once
         return self
 
     def __exit__(
@@ -145,11 +160,13 @@ class Turn(Answering):
         Raises:
             RecallError: it is none of these.
         """
-        message: Any = content
-        is_whole = isinstance(content, Mapping) and "role" in content
-        if not is_whole and isinstance(content, str | list | tuple | Mapping):
-            message = {"role": "user", "content": content}
+        message: Any = as_mapping(content)
+        is_whole = isinstance(message, Mapping) and "role" in message
+        if not is_whole and isinstance(message, str | list | tuple | Mapping):
+            message = {"role": "user", "content": message}
         if id is not None:
+            if not isinstance(message, Mapping):
+                raise RecallError.at("id", "must be that of the message itself, where a row is given")
             message = {**message, "id": id}
         self.list.add(message, "input")
         self._asked |= {asked.id for asked in self.list.input}
@@ -189,8 +206,7 @@ class Turn(Answering):
             refuses an empty list.
         """
         tools = [dict(tool) for tool in own]
-        if self._working_memory is not None:
-            tools += self._working_memory.tools(self.context)
+        tools += [tool for own_memory in self._working_memories for tool in own_memory.tools(self.context)]
         if tools:
             return tools
         try:
@@ -202,9 +218,13 @@ class Turn(Answering):
     amessages = async_twin(messages)
 
     def _call_own_tool(self, call: ToolCall) -> Any:
-        if self._working_memory is None or not is_working_memory_tool(call.name):
+        if not self._working_memories or not is_working_memory_tool(call.name):
             return None
-        return self._working_memory.call(call.arguments, self.context)
+        return self._working_memories[0].call(call.arguments, self.context)
+
+    @property
+    def _working_memories(self) -> list[WorkingMemory]:
+        return [processor for processor in self.processors if isinstance(processor, WorkingMemory)]
 
     def _go_on(self) -> None:
         """Let this turn's answer take the place of one that broke off after the same message."""
@@ -226,7 +246,10 @@ class Turn(Answering):
             for message in self.list.response:
                 message.content["metadata"] = {**message.metadata, INCOMPLETE: True}
         for processor in reversed(self.processors):
-            processor.process_output_result([], message_list=self.list, request_context=self.context)
+            # What is stored is embedded after the commit, and never before: no network call may come between
+            # an answer and its row.
+            if type(processor) is not SemanticRecall:
+                processor.process_output_result([], message_list=self.list, request_context=self.context)
         if self.config.generate_title is not None:
             own = [message for message in self.list.all if self.list.is_own(message)]
             title_thread(self.thread_id, own, self.config.generate_title, using=self.storage.using)

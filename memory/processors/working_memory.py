@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from memory.asynchronous import async_twin
 from memory.exceptions import ConversationMemoryError, RecallError, ThreadNotFound
 from memory.models import Thread
 from memory.models import WorkingMemory as WorkingMemoryRow
-from memory.processors.base import Processor, RequestContext, Storage, as_list, context_of, logger
+from memory.processors.base import Processor, RequestContext, Storage, logger
 from memory.processors.message_list import MessageList
 from memory.processors.working_memory_text import TAG, TOOL_NAME, system_text, tool_definition
 from memory.recall import WorkingMemoryConfig
@@ -64,29 +64,18 @@ class WorkingMemory(Processor):
         config = self.config(context, working_memory=self.options)
         return replace(config.working_memory, read_only=config.working_memory.read_only or config.read_only)
 
-    def process_input(
-        self,
-        messages: Sequence[Any],
-        *,
-        message_list: MessageList | None = None,
-        abort: Callable[..., Any] | None = None,
-        request_context: RequestContext | None = None,
-    ) -> MessageList:
+    def on_input(self, messages: MessageList, context: RequestContext) -> MessageList:
         """Add the system message with the form and the present text. At most 2 queries.
 
         Raises:
             RecallError: the scope is "resource" and the context names none.
             ThreadNotOwned: the thread is not the context's resource's.
         """
-        result = message_list if message_list is not None else as_list(messages, request_context)
-        context = context_of(result, request_context)
-        if context is None:
-            return result
         form = self.form(context)
         value = WorkingMemoryRow.objects.db_manager(self.using).get_value(
             config=form, thread_id=context.thread_id, resource_id=context.resource_id
         )
-        return result.add_system(system_text(value, form), tag=TAG)
+        return messages.add_system(system_text(value, form), tag=TAG)
 
     def tools(self, context: RequestContext) -> list[dict[str, Any]]:
         """The tool in the form of the OpenAI API; none where the model may only read."""

@@ -100,7 +100,7 @@ def test_over_http(site: Server, token: str, request: pytest.FixtureRequest) -> 
 
 
 def test_in_python(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    configuration, script = blocks("README.md", "In your site", "python")
+    configuration, script, _ = blocks("README.md", "In your site", "python")
     namespace: dict[str, object] = {"INSTALLED_APPS": []}
     exec(configuration, namespace)
     given = namespace["MEMORY"]

@@ -187,7 +187,7 @@ def test_a_processor_of_the_site_takes_the_place_of_ours() -> None:
             "message-history",
             "semantic-recall",
         ]
-        assert turn._working_memory is own[1]
+        assert turn.processors[0] is own[1]
 
 
 def test_a_processor_without_halves_of_its_own_changes_nothing() -> None:

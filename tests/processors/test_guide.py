@@ -32,14 +32,14 @@ def test_the_guide(stub: OpenAIStub, settings: Any, monkeypatch: pytest.MonkeyPa
     track = [("track", {"order": "A-4711"}), ("track", {})]
     stub.chats.extend([says("On its way."), says(None, *track), says("In Busan."), says("You are welcome.")])
     names: dict[str, Any] = {"Memory": __import__("memory").Memory}
-    first, tools, stream, in_async, by_hand, titles = blocks()
+    first, tools, stream, in_async, by_hand, own_processor, titles = blocks()
     for code in (first, tools, stream):
         exec(code, names)
     assert capsys.readouterr().out == "You are welcome."
     tool_messages = [m for m in stub.asked("/chat/completions")[2]["messages"] if m["role"] == "tool"]
     assert [message["content"] for message in tool_messages] == [
         '{"order":"A-4711","place":"Busan"}',
-        "'order' is missing",
+        'call "track" with {"order": ...}',
     ]
     stub.chats.extend([says("Later, and again."), says("Shoes.")])
     exec(in_async, names)
@@ -63,6 +63,13 @@ def test_the_guide(stub: OpenAIStub, settings: Any, monkeypatch: pytest.MonkeyPa
         ("assistant", "Shoes."),
     ]
     assert not Message.objects.filter(metadata__has_key="incomplete").exists()
+    exec(own_processor, names)
+    names["memory"].update_messages(
+        [{"id": names["memory"].recall("t-1").messages[0].uid, "content": "my password is x"}]
+    )
+    rows = names["memory"].recall("t-1").messages
+    kept = names["MessageList"](thread_id="t-1").add(rows, "memory")
+    assert len(names["NoSecrets"]().process_input([], message_list=kept)) == len(rows) - 1
     exec(titles, names)
     settings.MEMORY = {**settings.MEMORY, **names["MEMORY"]}
     assert names["Memory"]("support").config().generate_title.model == "gpt-4.1-nano"

@@ -25,7 +25,8 @@ class Command(BaseCommand):
     help = (
         "Give threads without a title one, as the agent's `generate_title` says: the first sentence of the "
         "user, or what the model makes of it. Where MEMORY['EMBED'] is 'command' this is where models are "
-        "asked; let it run from cron, as embed_messages. Titles that people wrote are not touched."
+        "asked: let it run from cron, such as once an hour with --hours 1. Titles that people wrote are not "
+        "touched."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
