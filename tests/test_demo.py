@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from io import StringIO
 from pathlib import Path
@@ -39,7 +38,7 @@ def test_the_demo_shows_what_it_promises(settings: Settings) -> None:
         assert f"{language}, inside a thread" in first
         assert f"{language}, across the owner's threads" in first
     assert "\x1b" not in first
-    assert f"{shlex.quote(sys.executable)} manage.py createsuperuser" in first
+    assert f"{interpreter()} manage.py createsuperuser" in first
 
     dates = dict(Message.objects.values_list("uid", "created_at"))
     second = run()
