@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 # A longer run also goes through the limits of every parameter one by one.
 THOROUGH = "SCHEMATHESIS_EXAMPLES" in os.environ
-EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "8"))
 SEED = int(os.environ.get("SCHEMATHESIS_SEED", "1"))
 CHECKS = [
     checks.not_a_server_error,
