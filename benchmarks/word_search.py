@@ -58,15 +58,18 @@ def main(arguments: Sequence[str]) -> int:
     connection.creation.create_test_db(verbosity=0, serialize=False, keepdb=options.keep)
     try:
         if not Message.objects.exists():
-            load(options.messages)
+            load(options.messages, threads_of(options.messages))
         measure(options)
     finally:
         connection.creation.destroy_test_db(name, verbosity=0, keepdb=options.keep)
     return 0
 
 
-def load(count: int) -> None:
-    """Fill the tables, and build the index over all of it at the end, which is quicker."""
+def load(count: int, sizes: Sequence[tuple[str, str, int]]) -> None:
+    """Fill the tables, and build the index over all of it at the end, which is quicker.
+
+    `sizes`: the threads, as :func:`threads_of` answers them.
+    """
     from django.db import connection
 
     from memory.models import Thread
@@ -76,7 +79,6 @@ def load(count: int) -> None:
     with connection.schema_editor() as editor:
         words.drop(editor)
     with Timer(f"{count:,} messages loaded"):
-        sizes = threads_of(count)
         insert_threads(sizes)
         keys = dict(Thread.objects.values_list("uid", "pk"))
         places = [keys[uid] for uid, _, size in sizes for _ in range(size)]
@@ -151,7 +153,8 @@ def messages(count: int, places: list[int]) -> Iterator[tuple[Any, ...]]:
             date = date.strftime("%Y-%m-%d %H:%M:%S")
         body = '{"format": 2, "parts": [{"type": "text", "text": "' + text + '"}]}'
         place = places[number % len(places)]
-        yield number + 1, f"m{number}", place, "user", "", body, "{}", text, date, ""
+        role = "tool" if number % 5_000 == 0 else ("user", "assistant")[number % 2]
+        yield number + 1, f"m{number}", place, role, "", body, "{}", text, date, ""
 
 
 def vocabulary(draw: random.Random, letters: str, low: int, high: int, space: str) -> Callable[[], str]:

@@ -25,6 +25,7 @@ from memory.recall import MemoryConfig
 
 THROTTLED = ("recall", "search")
 RATE = re.compile(r"[1-9]\d*/[smhd].*")
+PATHS = {"RESOURCE_RESOLVER": "function", "ADMIN_BASE": "class", "ADMIN_RESOURCES": "function"}
 LIMITS = tuple(field.name for field in fields(MemorySettings) if field.type == "int")
 
 
@@ -142,11 +143,14 @@ def _wrong_values() -> list[CheckMessage]:
                 id="memory.E002",
             )
         )
-    resolver: object = memory_settings.RESOURCE_RESOLVER
-    if not isinstance(resolver, str):
-        problems.append(
-            Error(f"{SETTING}['RESOURCE_RESOLVER'] must be the dotted path of a function.", id="memory.E002")
-        )
+    problems += [
+        Error(f"{SETTING}[{name!r}] must be the dotted path of a {kind}.", id="memory.E002")
+        for name, kind in PATHS.items()
+        if not isinstance(getattr(memory_settings, name), str)
+    ]
+    log_reads: object = memory_settings.ADMIN_LOG_READS
+    if not isinstance(log_reads, bool):
+        problems.append(Error(f"{SETTING}['ADMIN_LOG_READS'] must be True or False.", id="memory.E002"))
     problems += _wrong_rates()
     problems += [
         Error(f"{SETTING}[{name!r}] must be a dict of dicts.", id="memory.E002")

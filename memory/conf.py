@@ -53,6 +53,19 @@ class MemorySettings:
     # in the form Django REST Framework knows. A route that is not named is not throttled.
     HTTP_THROTTLE_RATES: Mapping[str, str] = field(default_factory=dict)
 
+    # Base class of the admin classes: dotted path of `ModelAdmin` or of a class derived from it.
+    ADMIN_BASE: str = "django.contrib.admin.ModelAdmin"
+
+    # Whose data a member of the staff sees in the admin: dotted path of a function that takes the request and
+    # answers the ids of resources, or None for all.
+    ADMIN_RESOURCES: str = "memory.admin.owners.all_resources"
+
+    # Whether reading conversations and searching in the admin is recorded, as `AdminEvent`.
+    ADMIN_LOG_READS: bool = False
+
+    # Most milliseconds one statement of a page of the admin may take, on PostgreSQL.
+    ADMIN_TIMEOUT: int = 3_000
+
     # Most distinct messages one search may return.
     MAX_TOP_K: int = 1_000
 

@@ -42,6 +42,14 @@ class RecallError(ConversationMemoryError, ValueError):
         return cls([Issue(field, message)])
 
 
+class ResourceNotFound(ConversationMemoryError, LookupError):
+    """No resource has this id."""
+
+    def __init__(self, resource_id: str) -> None:
+        self.resource_id = resource_id
+        super().__init__(f"There is no resource with the id {resource_id!r}.")
+
+
 class ThreadNotFound(ConversationMemoryError, LookupError):
     """No thread has this id."""
 

@@ -25,7 +25,7 @@ def test_no_migration_is_missing() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_to_zero_and_back() -> None:
     tables = {model._meta.db_table for model in apps.get_app_config("memory").get_models()}
-    assert len(tables & set(connection.introspection.table_names())) == 8
+    assert len(tables & set(connection.introspection.table_names())) == 9
     call_command("migrate", "memory", "zero", verbosity=0)
     assert not any(name.startswith("memory_") for name in connection.introspection.table_names())
     call_command("migrate", verbosity=0)

@@ -87,12 +87,15 @@ def stable_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if isinstance(value, str):
+        return value
+    # A dict is told from other mappings at once.
+    if isinstance(value, dict | Mapping):
         return {key: _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     if isinstance(value, float) and value.is_integer():
-        # The number that was written, not the double next to it.
+        # The number that was written, which is what PostgreSQL keeps, not the double next to it.
         return int(Decimal(repr(value)))
     return value
 

@@ -93,6 +93,13 @@ class EmbedderHandler(Handler):
             )
         return embedder
 
+    def forget(self) -> None:
+        """Empty the caches of the vectors that were made last, in this process."""
+        with self._making:
+            made = list(vars(self._connections).values())
+        for embedder in made:
+            embedder.cache.clear()
+
     def reset(self) -> None:
         """Close and forget all embedders; the settings are read again."""
         with self._making:

@@ -12,6 +12,7 @@ from memory.managers.deleting import delete_messages, read_ids
 from memory.managers.recall import Recall
 from memory.managers.saving import Save, as_given
 from memory.managers.search import Search
+from memory.managers.support import MessageSupport
 from memory.managers.updating import Update
 from memory.querysets import MessageQuerySet
 from memory.recall import RecallRequest, RecallResult, SearchRequest, SearchResult
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _Base = WritingManager.from_queryset(MessageQuerySet)
 
 
-class MessageManager(_Base["Message"]):
+class MessageManager(MessageSupport, _Base["Message"]):
     """The semantics of messages (contract sections 2 and 3)."""
 
     def recall(

@@ -11,6 +11,7 @@ from memory.asynchronous import async_twin
 from memory.content.json import clean_metadata, merge_metadata
 from memory.exceptions import ResourceConflict
 from memory.managers.base import WritingManager
+from memory.managers.support import ResourceSupport
 from memory.querysets import tables
 from memory.validation import Check, after
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from memory.schema import Resource
 
 
-class ResourceManager(WritingManager["Resource"]):
+class ResourceManager(ResourceSupport, WritingManager["Resource"]):
     """`Resource.objects`."""
 
     def ensure(self, resource_id: str) -> Resource:

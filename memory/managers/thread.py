@@ -17,6 +17,7 @@ from memory.managers.cloning import Clone
 from memory.managers.deleting import delete_rows
 from memory.managers.opening import change_thread, open_thread, store_note, take_note
 from memory.managers.resource import ensure_resource
+from memory.managers.support import ThreadSupport
 from memory.managers.touching import lock_thread
 from memory.querysets import ThreadQuerySet, tables
 from memory.recall import CloneResult, ThreadPage, WorkingMemoryConfig
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _Base = WritingManager.from_queryset(ThreadQuerySet)
 
 
-class ThreadManager(_Base["Thread"]):
+class ThreadManager(ThreadSupport, _Base["Thread"]):
     """The semantics of threads."""
 
     def create_thread(

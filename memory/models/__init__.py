@@ -6,6 +6,7 @@ Rows are named by `uid`, the id on the wire; primary keys give the insertion ord
 from __future__ import annotations
 
 from memory import schema
+from memory.managers.admin_event import AdminEventManager
 from memory.managers.message import MessageManager
 from memory.managers.resource import ResourceManager
 from memory.managers.thread import ThreadManager
@@ -43,3 +44,7 @@ class WorkingMemory(schema.WorkingMemory):
 
 class WorkingMemoryVersion(schema.WorkingMemoryVersion):
     pass
+
+
+class AdminEvent(schema.AdminEvent):
+    objects = AdminEventManager()

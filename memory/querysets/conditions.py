@@ -10,6 +10,8 @@ from memory.db.expressions import MetadataMatches
 
 if TYPE_CHECKING:
     from memory.recall.filters import MessageFilter
+    from memory.recall.keyset import Position
+    from memory.schema import Message, Thread
 
 
 def matching(message_filter: MessageFilter, prefix: str = "") -> Q:
@@ -24,3 +26,11 @@ def matching(message_filter: MessageFilter, prefix: str = "") -> Q:
     if message_filter.metadata:
         condition &= Q(MetadataMatches(f"{prefix}metadata", message_filter.metadata))
     return condition
+
+
+def beyond(place: Message | Thread | Position, *, descending: bool = False) -> Q:
+    """What comes after a row, or after a place, in the order (created_at, primary key)."""
+    way = "lt" if descending else "gt"
+    later = Q(**{f"created_at__{way}": place.created_at}) | Q(**{f"pk__{way}": place.pk})
+    # The bound first: without it, the index would be read from its beginning.
+    return Q(**{f"created_at__{way}e": place.created_at}) & later

@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import Q
 
 from memory.content.terms import query_terms
 from memory.db.expressions import IsOneOf
 from memory.db.transactions import write_transaction
 from memory.db.words import MatchesWords
-from memory.querysets.conditions import matching
+from memory.querysets.conditions import beyond, matching
 from memory.querysets.windows import Target, window_sql
 from memory.signals import messages_stored
 
@@ -39,11 +38,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
 
     def beyond(self, place: Message | Position, *, descending: bool) -> MessageQuerySet:
         """What comes after a message, or after a place in the order, by its place and not by counting."""
-        way = "lt" if descending else "gt"
-        return self.filter(
-            Q(**{f"created_at__{way}": place.created_at}) | Q(**{f"pk__{way}": place.pk}),
-            **{f"created_at__{way}e": place.created_at},
-        )
+        return self.filter(beyond(place, descending=descending))
 
     def with_ids(self, ids: Iterable[str]) -> MessageQuerySet:
         """The messages of these ids, any number of them in one parameter."""

@@ -8,7 +8,7 @@ messages come from `benchmarks/word_search.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from memory.querysets.message import MessageQuerySet
+    from memory.querysets.thread import ThreadQuerySet
     from memory.schema import Message, Resource, Thread
 
 # The newest messages of the site, which are asked first where many may match; and the most messages of an
@@ -53,6 +54,23 @@ def newest_containing(
     return found
 
 
+def newest_keys(rows: MessageQuerySet, query: str, limit: int) -> list[int]:
+    """The primary keys of the newest `limit` of `rows` that have all words of `query`, newest first.
+
+    2 queries at most, 1 where the newest messages have enough of them.
+    """
+    found = rows.containing(query)
+    if connections[rows.db].vendor != "postgresql":
+        return list(found.newest_first().values_list("pk", flat=True)[:limit])
+    keys: list[int] = []
+    with _room_for_bitmaps(rows.db):
+        for step in _steps(found, None):
+            keys = list(_unwalked(step).values_list("pk", flat=True)[:limit])
+            if len(keys) == limit:
+                break
+    return keys
+
+
 def _steps(messages: MessageQuerySet, scope: Resource | Thread | None) -> Iterator[MessageQuerySet]:
     """What to ask one after the other: any of them that has enough answers the search."""
     using = messages.db
@@ -71,13 +89,31 @@ def _steps(messages: MessageQuerySet, scope: Resource | Thread | None) -> Iterat
         # An owner that was deleted a moment ago has none.
         beyond, start = next(iter(sizes), (None, None))
         if beyond is None:
-            yield messages.filter(IsOneOf("thread_id", list(threads.values_list("pk", flat=True))))
+            yield _in_listed(messages, threads)
             return
-        # A sum, which the index over threads does not have: it would be read for all of them.
-        messages = messages.alias(hidden=F("thread_id") + 0).filter(hidden__in=threads.values("pk"))
+        messages = in_hidden(messages, threads)
     if start is not None:
         yield messages.filter(created_at__gte=start)
     yield messages
+
+
+def within_owners(messages: MessageQuerySet, owners: Sequence[int]) -> MessageQuerySet:
+    """The messages of these resources, by primary key, to be asked for words or for the newest ones. 1 query
+    here, 2 where all of them have up to 20,000 messages together."""
+    threads = tables.threads(messages.db).filter(IsOneOf("resource_id", owners))
+    own = tables.messages(messages.db).filter(IsOneOf("thread__resource_id", owners)).order_by()
+    is_large = bool(own.values_list("pk", flat=True)[WINDOW : WINDOW + 1])
+    return in_hidden(messages, threads) if is_large else _in_listed(messages, threads)
+
+
+def _in_listed(messages: MessageQuerySet, threads: ThreadQuerySet) -> MessageQuerySet:
+    return messages.filter(IsOneOf("thread_id", list(threads.values_list("pk", flat=True))))
+
+
+def in_hidden(messages: MessageQuerySet, threads: ThreadQuerySet) -> MessageQuerySet:
+    """The messages of these threads, by a sum that the index over threads does not have: it would be read
+    for all of them."""
+    return messages.alias(hidden=F("thread_id") + 0).filter(hidden__in=threads.values("pk"))
 
 
 def _window(using: str) -> QuerySet[Message, datetime]:
@@ -86,9 +122,14 @@ def _window(using: str) -> QuerySet[Message, datetime]:
     return dates[WINDOW : WINDOW + 1]
 
 
+def _unwalked(rows: MessageQuerySet) -> MessageQuerySet:
+    """Newest first, by an expression that no index has."""
+    moment = ExpressionWrapper(F("created_at") + Value(timedelta(0)), output_field=DateTimeField())
+    return rows.order_by(moment.desc(), "-pk")
+
+
 def _newest(rows: MessageQuerySet, limit: int) -> list[Message]:
-    unwalkable = ExpressionWrapper(F("created_at") + Value(timedelta(0)), output_field=DateTimeField())
-    keys = rows.order_by(unwalkable.desc(), "-pk").values("pk")[:limit]
+    keys = _unwalked(rows).values("pk")[:limit]
     every = tables.messages(rows.db).filter(pk__in=keys)
     return list(every.newest_first().select_related("thread__resource"))
 

@@ -56,6 +56,16 @@ def versions(using: str) -> QuerySet[schema.WorkingMemoryVersion]:
     return rows
 
 
+def admin_events(using: str) -> QuerySet[schema.AdminEvent]:
+    rows: QuerySet[schema.AdminEvent] = _rows("AdminEvent", using)
+    return rows
+
+
+def names() -> list[str]:
+    """The tables of this app."""
+    return [model._meta.db_table for model in apps.get_app_config("memory").get_models()]
+
+
 def _rows(model: str, using: str) -> Any:
     return _model(model)._default_manager.using(using)
 

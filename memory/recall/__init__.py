@@ -3,6 +3,7 @@
 from memory.recall.config import MemoryConfig, SemanticRecallConfig, WorkingMemoryConfig, known_options
 from memory.recall.filters import DateRange, MessageFilter
 from memory.recall.keyset import Keyset, Position
+from memory.recall.receipts import EraseReceipt, RedactReceipt
 from memory.recall.request import Include, RecallRequest
 from memory.recall.result import CloneResult, RecallResult, ThreadPage, WorkingMemoryState
 from memory.recall.search import SearchHit, SearchRequest, SearchResult
@@ -10,6 +11,7 @@ from memory.recall.search import SearchHit, SearchRequest, SearchResult
 __all__ = [
     "CloneResult",
     "DateRange",
+    "EraseReceipt",
     "Include",
     "Keyset",
     "MemoryConfig",
@@ -17,6 +19,7 @@ __all__ = [
     "Position",
     "RecallRequest",
     "RecallResult",
+    "RedactReceipt",
     "SearchHit",
     "SearchRequest",
     "SearchResult",

@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from memory.db.fields import VectorField
+from memory.schema import permissions
 from memory.schema.message import Message
 from memory.schema.resource import Resource
 from memory.schema.thread import Thread
@@ -114,6 +115,7 @@ class EmbeddingJob(models.Model):
         abstract = True
         verbose_name = _("embedding job")
         verbose_name_plural = _("embedding jobs")
+        permissions = permissions.EMBEDDING_JOB
         constraints = [models.UniqueConstraint(fields=["message", "space"], name="memory_job_message_space")]
         indexes = [models.Index(fields=["state", "available_at"], name="memory_job_due")]
 

@@ -19,6 +19,7 @@ from memory.content.text import text_of
 from memory.db.indexes import ContainmentIndex
 from memory.exceptions import RecallError
 from memory.ids import uuid7
+from memory.schema import permissions
 from memory.schema.thread import Thread
 from memory.validation import MAX_ID_LENGTH, Check
 
@@ -78,6 +79,7 @@ class Message(models.Model):
         abstract = True
         verbose_name = _("message")
         verbose_name_plural = _("messages")
+        permissions = permissions.MESSAGE
         constraints = [models.UniqueConstraint(fields=["uid"], name="memory_message_uid")]
         indexes = [
             models.Index(fields=["thread", "created_at", "id"], name="memory_message_order"),
@@ -86,6 +88,20 @@ class Message(models.Model):
                 fields=["cloned_from"], name="memory_message_clones", condition=~models.Q(cloned_from="")
             ),
             ContainmentIndex(fields=["metadata"], name="memory_message_metadata"),
+            # What staff look for, and few messages are: without these, all would be read.
+            models.Index(
+                fields=["created_at", "id"],
+                name="memory_message_redacted",
+                condition=models.Q(redacted_at__isnull=False),
+            ),
+            models.Index(
+                fields=["created_at", "id"], name="memory_message_no_text", condition=models.Q(text="")
+            ),
+            models.Index(
+                fields=["role", "created_at", "id"],
+                name="memory_message_rare_role",
+                condition=~models.Q(role__in=["user", "assistant"]),
+            ),
         ]
 
     def __str__(self) -> str:

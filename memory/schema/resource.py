@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from memory.ids import uuid7
+from memory.schema import permissions
 from memory.validation import MAX_ID_LENGTH
 
 
@@ -33,8 +34,7 @@ class Resource(models.Model):
         abstract = True
         verbose_name = _("resource")
         verbose_name_plural = _("resources")
-        # What lets a member of the staff act for every owner over HTTP.
-        permissions = [("access_all_resources", _("Can act for every resource over the API"))]
+        permissions = permissions.RESOURCE
         # A constraint rather than `unique=True`, which would add a second index for LIKE on PostgreSQL.
         constraints = [models.UniqueConstraint(fields=["uid"], name="memory_resource_uid")]
 

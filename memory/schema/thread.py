@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from memory.content.dates import wire_date
 from memory.db.indexes import ContainmentIndex
 from memory.ids import uuid7
+from memory.schema import permissions
 from memory.schema.resource import Resource
 from memory.validation import MAX_ID_LENGTH
 
@@ -36,6 +37,7 @@ class Thread(models.Model):
         abstract = True
         verbose_name = _("thread")
         verbose_name_plural = _("threads")
+        permissions = permissions.THREAD
         constraints = [models.UniqueConstraint(fields=["uid"], name="memory_thread_uid")]
         indexes = [
             models.Index(fields=["resource", "created_at", "id"], name="memory_thread_created"),

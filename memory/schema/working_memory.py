@@ -6,6 +6,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from memory.schema import permissions
+
 
 class WorkingMemory(models.Model):
     """The working memory of one resource or of one thread; `value` is its latest version."""
@@ -23,6 +25,7 @@ class WorkingMemory(models.Model):
         abstract = True
         verbose_name = _("working memory")
         verbose_name_plural = _("working memories")
+        permissions = permissions.WORKING_MEMORY
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(resource__isnull=False, thread__isnull=True)

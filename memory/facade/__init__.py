@@ -6,25 +6,19 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from django.core.exceptions import ImproperlyConfigured
-
 from memory.asynchronous import async_twin
-from memory.conf import memory_settings
-from memory.exceptions import RecallError, WorkingMemoryDisabled
-from memory.recall import MemoryConfig
+from memory.facade import managers
+from memory.facade.support import SupportVerbs
+from memory.facade.working_memory import WorkingMemoryVerbs
 from memory.recall.search import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
-    from memory.managers.message import MessageManager
-    from memory.managers.thread import ThreadManager
-    from memory.managers.working_memory import WorkingMemoryManager
     from memory.processors.turn import Turn
     from memory.recall import CloneResult, RecallResult, SearchResult, ThreadPage
-    from memory.recall.config import Layer
-    from memory.schema import Message, Thread, WorkingMemoryVersion
+    from memory.schema import Message, Thread
 
 
-class Memory:
+class Memory(WorkingMemoryVerbs, SupportVerbs):
     """The memory of one agent: the verbs of the managers with the agent's configuration.
 
     Args:
@@ -36,37 +30,6 @@ class Memory:
     `ImproperlyConfigured` for an unknown agent or wrong options in the settings, `RecallError` for wrong
     `options`.
     """
-
-    def __init__(self, agent: str = "default", *, using: str | None = None, **options: Any) -> None:
-        self.agent = agent
-        self.using = using
-        self.options = options
-
-    def __repr__(self) -> str:
-        return f"Memory({self.agent!r})"
-
-    def config(self, thread_config: Mapping[str, Any] | None = None) -> MemoryConfig:
-        """The configuration of one call: the agent's, the options of this facade, those of the call.
-
-        Raises:
-            RecallError: wrong options.
-            ImproperlyConfigured: the agent is unknown or configured wrongly.
-        """
-        return MemoryConfig.of(*self.layers(), ("thread_config", thread_config))
-
-    def layers(self) -> list[Layer]:
-        """What lies below the options of a call."""
-        agents = {"default": {}, **memory_settings.AGENTS}
-        if self.agent not in agents:
-            raise ImproperlyConfigured(
-                f"MEMORY['AGENTS'] has no agent {self.agent!r}. Known are {', '.join(sorted(agents))}."
-            )
-        configured = (f"MEMORY['AGENTS'][{self.agent!r}]", agents[self.agent])
-        try:
-            MemoryConfig.of(configured)
-        except RecallError as error:
-            raise ImproperlyConfigured(str(error)) from error
-        return [configured, ("options", self.options)]
 
     def recall(
         self,
@@ -82,7 +45,7 @@ class Memory:
         thread_config: Mapping[str, Any] | None = None,
     ) -> RecallResult:
         """See :meth:`MessageManager.recall`."""
-        return _messages(self.using).recall(
+        return managers.messages(self.using).recall(
             thread_id,
             resource_id=resource_id,
             vector_search_string=vector_search_string,
@@ -103,23 +66,23 @@ class Memory:
         resource_id: str | None = None,
     ) -> list[Message]:
         """See :meth:`MessageManager.save_messages`."""
-        return _messages(self.using).save_messages(
+        return managers.messages(self.using).save_messages(
             messages, create_thread=create_thread, resource_id=resource_id
         )
 
     def update_messages(self, changes: Sequence[Mapping[str, Any]]) -> list[Message]:
         """See :meth:`MessageManager.update_messages`."""
-        return _messages(self.using).update_messages(changes)
+        return managers.messages(self.using).update_messages(changes)
 
     def delete_messages(
         self, ids: str | Sequence[str | Mapping[str, Any]], *, resource_id: str | None = None
     ) -> int:
         """See :meth:`MessageManager.delete_messages`."""
-        return _messages(self.using).delete_messages(ids, resource_id=resource_id)
+        return managers.messages(self.using).delete_messages(ids, resource_id=resource_id)
 
     def get_messages(self, ids: Sequence[str]) -> list[Message]:
         """See :meth:`MessageManager.get_messages`."""
-        return _messages(self.using).get_messages(ids)
+        return managers.messages(self.using).get_messages(ids)
 
     def search(
         self,
@@ -131,7 +94,7 @@ class Memory:
         thread_config: Mapping[str, Any] | None = None,
     ) -> SearchResult:
         """See :meth:`MessageManager.search`."""
-        return _messages(self.using).search(
+        return managers.messages(self.using).search(
             query,
             resource_id=resource_id,
             thread_id=thread_id,
@@ -149,7 +112,7 @@ class Memory:
         metadata: Mapping[str, Any] | None = None,
     ) -> Thread:
         """See :meth:`ThreadManager.create_thread`."""
-        return _threads(self.using).create_thread(
+        return managers.threads(self.using).create_thread(
             resource_id,
             thread_id=thread_id,
             title=title,
@@ -159,7 +122,7 @@ class Memory:
 
     def get_thread(self, thread_id: str, *, resource_id: str | None = None) -> Thread | None:
         """See :meth:`ThreadManager.get_thread`."""
-        return _threads(self.using).get_thread(thread_id, resource_id=resource_id)
+        return managers.threads(self.using).get_thread(thread_id, resource_id=resource_id)
 
     def list_threads(
         self,
@@ -171,7 +134,7 @@ class Memory:
         per_page: int | Literal[False] | None = None,
     ) -> ThreadPage:
         """See :meth:`ThreadManager.list_threads`."""
-        return _threads(self.using).list_threads(
+        return managers.threads(self.using).list_threads(
             resource_id=resource_id, metadata=metadata, order_by=order_by, page=page, per_page=per_page
         )
 
@@ -179,17 +142,17 @@ class Memory:
         self, thread_id: str, *, title: str | None = None, metadata: Mapping[str, Any] | None = None
     ) -> Thread:
         """See :meth:`ThreadManager.update_thread`."""
-        return _threads(self.using).update_thread(
+        return managers.threads(self.using).update_thread(
             thread_id, title=title, metadata=metadata, working_memory=self.config().working_memory
         )
 
     def delete_thread(self, thread_id: str) -> None:
         """See :meth:`ThreadManager.delete_thread`."""
-        _threads(self.using).delete_thread(thread_id)
+        managers.threads(self.using).delete_thread(thread_id)
 
     def transfer_thread(self, thread_id: str, resource_id: str) -> Thread:
         """See :meth:`ThreadManager.transfer_thread`."""
-        return _threads(self.using).transfer_thread(thread_id, resource_id)
+        return managers.threads(self.using).transfer_thread(thread_id, resource_id)
 
     def clone_thread(
         self,
@@ -205,7 +168,7 @@ class Memory:
         end_date: datetime | str | None = None,
     ) -> CloneResult:
         """See :meth:`ThreadManager.clone_thread`."""
-        return _threads(self.using).clone_thread(
+        return managers.threads(self.using).clone_thread(
             source_thread_id,
             new_thread_id=new_thread_id,
             resource_id=resource_id,
@@ -216,63 +179,6 @@ class Memory:
             start_date=start_date,
             end_date=end_date,
             working_memory=self.config().working_memory,
-        )
-
-    def get_working_memory(
-        self,
-        *,
-        thread_id: str | None = None,
-        resource_id: str | None = None,
-        thread_config: Mapping[str, Any] | None = None,
-    ) -> str | None:
-        """See :meth:`WorkingMemoryManager.get_value`."""
-        config = self.config(thread_config).working_memory
-        return _working_memories(self.using).get_value(
-            config=config, thread_id=thread_id, resource_id=resource_id
-        )
-
-    def update_working_memory(
-        self,
-        value: str | Mapping[str, Any],
-        *,
-        thread_id: str | None = None,
-        resource_id: str | None = None,
-        thread_config: Mapping[str, Any] | None = None,
-    ) -> str:
-        """See :meth:`WorkingMemoryManager.update_value`."""
-        config = self.config(thread_config).working_memory
-        if not config.enabled:
-            raise WorkingMemoryDisabled(self.agent)
-        return _working_memories(self.using).update_value(
-            value, config=config, thread_id=thread_id, resource_id=resource_id
-        )
-
-    def list_working_memory_versions(
-        self,
-        *,
-        thread_id: str | None = None,
-        resource_id: str | None = None,
-        thread_config: Mapping[str, Any] | None = None,
-    ) -> list[WorkingMemoryVersion]:
-        """See :meth:`WorkingMemoryManager.list_versions`."""
-        return _working_memories(self.using).list_versions(
-            config=self.config(thread_config).working_memory, thread_id=thread_id, resource_id=resource_id
-        )
-
-    def restore_working_memory(
-        self,
-        number: int,
-        *,
-        thread_id: str | None = None,
-        resource_id: str | None = None,
-        thread_config: Mapping[str, Any] | None = None,
-    ) -> str:
-        """See :meth:`WorkingMemoryManager.restore_version`."""
-        return _working_memories(self.using).restore_version(
-            number,
-            config=self.config(thread_config).working_memory,
-            thread_id=thread_id,
-            resource_id=resource_id,
         )
 
     def turn(
@@ -304,28 +210,3 @@ class Memory:
     adelete_thread = async_twin(delete_thread)
     atransfer_thread = async_twin(transfer_thread)
     aclone_thread = async_twin(clone_thread)
-    aget_working_memory = async_twin(get_working_memory)
-    aupdate_working_memory = async_twin(update_working_memory)
-    alist_working_memory_versions = async_twin(list_working_memory_versions)
-    arestore_working_memory = async_twin(restore_working_memory)
-
-
-# The models are imported by the first call, not with this module: agent code may import it at any time.
-
-
-def _messages(using: str | None) -> MessageManager:
-    from memory.models import Message
-
-    return Message.objects.db_manager(using)
-
-
-def _threads(using: str | None) -> ThreadManager:
-    from memory.models import Thread
-
-    return Thread.objects.db_manager(using)
-
-
-def _working_memories(using: str | None) -> WorkingMemoryManager:
-    from memory.models import WorkingMemory
-
-    return WorkingMemory.objects.db_manager(using)

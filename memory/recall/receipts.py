@@ -1,0 +1,80 @@
+"""What redacting and erasing answer: numbers and ids, no content."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from memory.db.erasing import LeavesDisk
+
+
+def hashed_id(uid: str) -> str:
+    """What an event names an object of an erased owner by."""
+    return f"sha256:{hashlib.sha256(uid.encode()).hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedactReceipt:
+    """What one call of `redact_messages` has done.
+
+    Attributes:
+        messages: ids of the messages redacted, in the order of their primary keys.
+        embeddings, jobs: rows deleted with their text.
+        titled_threads: ids of the threads whose title shows a piece of a text, or is shown by one; their
+            titles are empty now where that was asked for.
+        leaves_disk: see :class:`memory.db.erasing.Erasing`.
+    """
+
+    messages: list[str]
+    embeddings: int
+    jobs: int
+    titled_threads: list[str]
+    leaves_disk: LeavesDisk
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers, as an `AdminEvent` takes them."""
+        return {
+            "messages": len(self.messages),
+            "embeddings": self.embeddings,
+            "jobs": self.jobs,
+            "titled_threads": len(self.titled_threads),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseReceipt:
+    """What is left of an owner: this.
+
+    Attributes:
+        resource_uid: what events name the owner by from now on: `sha256:`, and the SHA-256 of its id in
+            hexadecimal digits.
+        erased_at: when it was done.
+        counts: what this run has erased, by the names in `COUNTED`; of an erasure that was interrupted, the
+            rest. `words` are texts in the word index, `log_entries` those of Django's admin log, whose texts
+            are blank now, `admin_events` those of this app, which name the owner by its hash now.
+            `copies_left` were not erased: messages of other owners that were cloned from these.
+        leaves_disk: see :class:`memory.db.erasing.Erasing`.
+    """
+
+    COUNTED: ClassVar = (
+        "resources",
+        "threads",
+        "messages",
+        "words",
+        "embeddings",
+        "jobs",
+        "working_memories",
+        "versions",
+        "log_entries",
+        "admin_events",
+        "copies_left",
+    )
+
+    resource_uid: str
+    erased_at: datetime
+    counts: dict[str, int]
+    leaves_disk: LeavesDisk
