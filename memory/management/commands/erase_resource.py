@@ -1,0 +1,119 @@
+"""`manage.py erase_resource`: an owner and everything it owns, gone for good."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DEFAULT_DB_ALIAS, connections
+from rich.console import Console
+from rich.table import Table
+
+from memory.exceptions import ConversationMemoryError, ResourceNotFound
+from memory.management.console import make_console, make_progress, terminal_user
+from memory.models import AdminEvent, Resource
+from memory.recall import EraseReceipt
+
+CAP = 10_000
+
+LEAVES_DISK = {
+    "now": "Nothing of it is left in the database's files.",
+    "checkpoint": "Another connection is reading: the write-ahead log still holds some of it, until SQLite "
+    "empties the log. Run the command again to have that done.",
+    "vacuum": "Nothing reaches it any more; the disk is freed by the next VACUUM. Backups and the server's "
+    "own log are kept as long as you keep them.",
+}
+
+
+class Command(BaseCommand):
+    help = (
+        "Erase an owner for good: its threads, messages, vectors, words in the index, working memories, and "
+        "what Django's admin log says about them. It asks you to type the id. It may be interrupted: run it "
+        "again, and it goes on. The erasure is noted in the admin events, by a hash of the id."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("resource", help="Id of the owner.")
+        parser.add_argument("--yes", action="store_true", help="Do not ask.")
+        parser.add_argument("--reason", default="", help="Why, for the admin events.")
+        parser.add_argument(
+            "--vacuum",
+            action="store_true",
+            help="Free the space too. On SQLite this writes the whole file anew, which locks it meanwhile, "
+            "and takes away what earlier edits left behind.",
+        )
+        parser.add_argument(
+            "--database", default=DEFAULT_DB_ALIAS, choices=tuple(connections), help="Alias of the database."
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        console = make_console(self.stdout, options)
+        try:
+            self._erase(console, options["resource"], options)
+        except ConversationMemoryError as error:
+            raise CommandError(str(error)) from error
+        except KeyboardInterrupt as error:
+            raise CommandError("Interrupted. Run it again to erase the rest.", returncode=130) from error
+
+    def _erase(self, console: Console, uid: str, options: dict[str, Any]) -> None:
+        using: str = options["database"]
+        resources = Resource.objects.db_manager(using)
+        events = AdminEvent.objects.db_manager(using)
+        owned = resources.count_owned(uid, cap=CAP)
+        if not resources.filter(uid=uid).exists():
+            # What an erasure that was stopped at its very end has left goes nevertheless.
+            resources.erase_resource(uid)
+            raise ResourceNotFound(uid)
+        console.print(f"The resource {uid} has {', '.join(map(_counted, owned.items()))}.")
+        if not options["yes"]:
+            _confirm(console, uid)
+        group, actor = uuid.uuid4(), terminal_user()
+        events.record(
+            AdminEvent.Action.BEGIN_ERASE,
+            actor_name=actor,
+            resource_id=uid,
+            counts=owned,
+            reason=options["reason"],
+            group=group,
+        )
+        total = owned["messages"] if owned["messages"] <= CAP else None
+        with make_progress(console) as progress:
+            task = progress.add_task("Erasing messages", total=total)
+            receipt = resources.erase_resource(
+                uid, vacuum=options["vacuum"], advance=lambda count: progress.advance(task, count)
+            )
+        events.record(
+            AdminEvent.Action.ERASE_RESOURCE,
+            actor_name=actor,
+            resource_id=receipt.resource_uid,
+            counts=receipt.counts,
+            reason=options["reason"],
+            group=group,
+        )
+        _print_receipt(console, receipt)
+
+
+def _counted(entry: tuple[str, int]) -> str:
+    name, number = entry
+    return f"{f'{CAP:,}+' if number > CAP else f'{number:,}'} {name}"
+
+
+def _confirm(console: Console, uid: str) -> None:
+    if not sys.stdin.isatty():
+        raise CommandError("Nothing was erased: there is no terminal to ask on. Give --yes.")
+    console.print("This cannot be undone. Type the id to erase it: ", end="", style="bold")
+    if sys.stdin.readline().rstrip("\n") != uid:
+        raise CommandError("Nothing was erased: that is another id.")
+
+
+def _print_receipt(console: Console, receipt: EraseReceipt) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(justify="right")
+    for name, number in receipt.counts.items():
+        table.add_row(f"{number:,}", name.replace("_", " "))
+    console.print(f"Erased at {receipt.erased_at:%Y-%m-%d %H:%M:%S} UTC.", style="green")
+    console.print(f"The events name it {receipt.resource_uid}", soft_wrap=True)
+    console.print(table)
+    console.print(LEAVES_DISK[receipt.leaves_disk])
