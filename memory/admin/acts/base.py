@@ -1,0 +1,226 @@
+"""What the acts of support staff have in common."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django import forms
+from django.contrib import messages
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from memory.admin.display import message_url
+from memory.admin.events import record, write_log
+from memory.admin.links import Link
+from memory.admin.masks import can_read, hidden
+from memory.admin.owners import owners_of
+from memory.admin.paging import capped
+from memory.content.controls import visible
+from memory.content.snippet import snippet
+from memory.schema import Message, Thread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from django.db.models import Model, QuerySet
+    from django.http import HttpRequest, HttpResponseBase
+    from django.utils.functional import _StrOrPromise
+
+    from memory.admin.base import MemoryAdminMixin
+    from memory.admin.owners import Owners
+
+# Most rows of a kind that the page of an act counts.
+CAP = 100
+
+
+class ReasonForm(forms.Form):
+    """Why. Forms of acts that have to know more are derived from it."""
+
+    required_css_class = "required"
+
+    reason = forms.CharField(
+        label=_("Reason"),
+        max_length=1_000,
+        widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
+        help_text=_("Kept for good, with your name and the time. Do not repeat here what a message says."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # The reason comes last, also after fields that are made here.
+        self.order_fields([name for name in self.fields if name != "reason"])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an act came to.
+
+    Attributes:
+        text: what the viewer is told.
+        url: where the viewer goes from there.
+        level: one of `django.contrib.messages`: a warning where there was nothing to do.
+    """
+
+    text: str
+    url: str
+    level: int = messages.SUCCESS
+
+
+class Act:
+    """One thing that staff do, with one row or with rows that were selected in a list.
+
+    An instance serves one request. It says what will happen, and does it.
+
+    Attributes:
+        name: in the address of its page.
+        label: of its page and the links to it, for one row.
+        button: of its form.
+        permission: who may do it.
+        content: it shows what messages say, and is only for those who may read that.
+        action: an `AdminEvent.Action`, recorded for each row.
+        form_class: the form of its page.
+        atomic: it runs in one transaction; others take care of that themselves.
+        is_final: it cannot be undone.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[_StrOrPromise]
+    button: ClassVar[_StrOrPromise]
+    permission: ClassVar[str]
+    action: ClassVar[str]
+    content: ClassVar[bool] = False
+    form_class: ClassVar[type[ReasonForm]] = ReasonForm
+    template: ClassVar[str] = "admin/memory/act.html"
+    atomic: ClassVar[bool] = True
+    is_final: ClassVar[bool] = False
+
+    def __init__(self, admin: MemoryAdminMixin, request: HttpRequest, rows: Sequence[Any]) -> None:
+        self.admin = admin
+        self.request = request
+        self.rows = rows
+        self.group = uuid.uuid4()
+
+    @property
+    def row(self) -> Any:
+        """The row, where there is one."""
+        return self.rows[0]
+
+    @property
+    def owners(self) -> Owners:
+        """What a verb of the managers is told: whose rows the viewer may touch."""
+        return owners_of(self.request)
+
+    @classmethod
+    def link(cls, model: str) -> Link:
+        return Link(f"memory_{model}_{cls.name}", cls.label, cls.permission, cls.content, cls.applies)
+
+    @classmethod
+    def is_allowed(cls, request: HttpRequest) -> bool:
+        return request.user.has_perm(cls.permission) and (not cls.content or can_read(request))
+
+    @classmethod
+    def applies(cls, row: Any) -> bool:
+        """Whether there is anything to do with a row."""
+        return True
+
+    def refusal(self) -> str:
+        """Why it cannot be done; "" where it can."""
+        return ""
+
+    def sentences(self) -> Iterable[_StrOrPromise]:
+        """What will happen, a sentence each."""
+        return ()
+
+    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
+        """What is touched, and how much of it."""
+        return ()
+
+    def context(self) -> dict[str, Any]:
+        """What the page shows besides."""
+        return {}
+
+    def form(self, data: Any = None) -> ReasonForm:
+        return self.form_class(data)
+
+    def perform(self, form: Any) -> Outcome | HttpResponseBase:
+        """Do it, with a form that is valid.
+
+        Raises:
+            ConversationMemoryError: it cannot be done; shown with the form.
+        """
+        raise NotImplementedError
+
+    def record(
+        self,
+        form: ReasonForm,
+        rows: Iterable[Model],
+        *,
+        action: str = "",
+        deleted: bool = False,
+        logged: bool = True,
+        **details: Any,
+    ) -> None:
+        """Events, one a row and all of one group, and entries in the admin's log.
+
+        Args:
+            form: says why.
+            rows: the objects.
+            action: default that of this act.
+            deleted: the entries are of the kind for rows that are gone.
+            logged: False = events only, where the log has an entry on these rows already.
+            details: more of an event, such as counts.
+        """
+        rows = list(rows)
+        for row in rows:
+            record(
+                self.request,
+                action or self.action,
+                row,
+                reason=form.cleaned_data["reason"],
+                group=self.group,
+                **details,
+            )
+        if rows and logged:
+            write_log(self.request, rows, action or self.action, deleted=deleted)
+
+    def facts(self) -> list[tuple[_StrOrPromise, Any]]:
+        """What the row is."""
+        return facts_of(self.request, self.row) if len(self.rows) == 1 else []
+
+    def url(self, name: str, *args: Any) -> str:
+        return reverse(f"admin:memory_{name}", args=args, current_app=self.admin.admin_site.name)
+
+    def home(self) -> str:
+        """The page of the row; of several rows, their list."""
+        if len(self.rows) != 1:
+            return self.url(f"{self.admin.opts.model_name}_changelist")
+        return home_of(self.request, self.row)
+
+
+def home_of(request: HttpRequest, row: Model) -> str:
+    """The page on which a row is looked at."""
+    app = request.current_app
+    if isinstance(row, Message):
+        return message_url(row.thread_id, row.uid, app)
+    name = "thread_transcript" if isinstance(row, Thread) else f"{row._meta.model_name}_change"
+    return reverse(f"admin:memory_{name}", args=[row.pk], current_app=app)
+
+
+def facts_of(request: HttpRequest, row: Any) -> list[tuple[_StrOrPromise, Any]]:
+    """What tells a row from others, with content hidden where the viewer may not read it."""
+    readable = can_read(request)
+    facts: list[tuple[_StrOrPromise, Any]] = [(row._meta.verbose_name, str(row))]
+    if isinstance(row, Message):
+        said = visible(snippet(row.text, "")) if readable else hidden()
+        facts += [(_("thread"), row.thread.uid), (_("resource"), row.thread.resource.uid), (_("text"), said)]
+    elif isinstance(row, Thread):
+        title = visible(row.title) if readable else hidden()
+        facts += [(_("resource"), row.resource.uid), (_("title"), title or "–")]
+    return facts
+
+
+def counted(rows: QuerySet[Any]) -> str:
+    """The number of rows as it is shown, "100+" where there are more. 1 query."""
+    return capped(rows.order_by()[: CAP + 1].count(), CAP)

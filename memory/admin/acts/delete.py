@@ -1,0 +1,79 @@
+"""Deleting messages and threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from memory.admin.acts.base import Act, Outcome, counted
+from memory.admin.paging import capped
+from memory.db.expressions import IsOneOf
+from memory.models import AdminEvent, Embedding, Message, Thread, WorkingMemoryVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.utils.functional import _StrOrPromise
+
+
+class Delete(Act):
+    name = "delete"
+    button = gettext_lazy("Delete for good")
+    is_final = True
+
+    @property
+    def keys(self) -> list[int]:
+        return [row.pk for row in self.rows]
+
+
+class DeleteMessages(Delete):
+    label = gettext_lazy("Delete")
+    permission = "memory.delete_message"
+    action = AdminEvent.Action.DELETE_MESSAGE
+
+    def sentences(self) -> Iterable[_StrOrPromise]:
+        yield _("Messages are deleted with their vectors, and leave no trace in their threads.")
+        yield _("To take away what a message says, and leave its place, redact it instead.")
+
+    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
+        uids = [row.uid for row in self.rows]
+        yield _("messages"), capped(len(self.rows))
+        yield _("vectors"), counted(Embedding.objects.filter(IsOneOf("message_id", self.keys)))
+        copies = Message.objects.exclude(cloned_from="").filter(IsOneOf("cloned_from", uids))
+        yield _("copies in cloned threads, which stay"), counted(copies)
+
+    def perform(self, form: Any) -> Outcome:
+        home = self.home() if len(self.rows) > 1 else self.url("thread_transcript", self.row.thread_id)
+        # While the rows still have names that the log can tell.
+        self.record(form, self.rows, deleted=True)
+        deleted = Message.objects.delete_messages([row.uid for row in self.rows], owners=self.owners)
+        text = ngettext("%(number)d message deleted.", "%(number)d messages deleted.", deleted)
+        return Outcome(text % {"number": deleted}, home)
+
+
+class DeleteThreads(Delete):
+    label = gettext_lazy("Delete")
+    permission = "memory.delete_thread"
+    action = AdminEvent.Action.DELETE_THREAD
+
+    def sentences(self) -> Iterable[_StrOrPromise]:
+        yield _("Threads are deleted with their messages, vectors and working memories.")
+        yield _("The working memory of the resource stays.")
+
+    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
+        of_threads = IsOneOf("thread_id", self.keys)
+        yield _("threads"), capped(len(self.rows))
+        yield _("messages"), counted(Message.objects.filter(of_threads))
+        yield _("vectors"), counted(Embedding.objects.filter(of_threads))
+        versions = WorkingMemoryVersion.objects.filter(IsOneOf("working_memory__thread_id", self.keys))
+        yield _("versions of working memories"), counted(versions)
+
+    def perform(self, form: Any) -> Outcome:
+        self.record(form, self.rows, deleted=True)
+        for row in self.rows:
+            Thread.objects.delete_thread(row.uid, owners=self.owners)
+        text = ngettext("%(number)d thread deleted.", "%(number)d threads deleted.", len(self.rows))
+        return Outcome(text % {"number": len(self.rows)}, self.url("thread_changelist"), messages.SUCCESS)

@@ -1,0 +1,100 @@
+"""Embedding messages again, and trying once more what failed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.core.exceptions import ImproperlyConfigured
+from django.db import router
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from memory.admin.acts.base import Act, Outcome, counted
+from memory.admin.paging import capped
+from memory.conf import memory_settings
+from memory.db.expressions import IsOneOf
+from memory.embedding.again import AT_ONCE, Queued, embed_again, retry
+from memory.exceptions import SemanticRecallNotConfigured
+from memory.models import AdminEvent, Embedding, EmbeddingJob, Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.utils.functional import _StrOrPromise
+
+
+class EmbeddingAct(Act):
+    def outcome(self, queued: Queued) -> Outcome:
+        """What became of the jobs."""
+        if not queued.jobs:
+            return Outcome(_("There is nothing to embed."), self.home(), messages.WARNING)
+        text = ngettext(
+            "%(number)d embedding job is open.", "%(number)d embedding jobs are open.", queued.jobs
+        )
+        said = text % {"number": queued.jobs}
+        if queued.at_once and memory_settings.EMBED == "inline":
+            then = _("Work on it has begun.")
+        else:
+            then = _("The command embed_messages will do it.")
+        return Outcome(f"{said} {then}", self.home())
+
+
+class Reembed(EmbeddingAct):
+    name = "reembed"
+    label = gettext_lazy("Embed again")
+    button = gettext_lazy("Embed again")
+    permission = "memory.reembed_message"
+    action = AdminEvent.Action.REEMBED_MESSAGE
+
+    @classmethod
+    def applies(cls, row: Any) -> bool:
+        return not isinstance(row, Message) or bool(row.text)
+
+    @property
+    def targets(self) -> Any:
+        keys = [row.pk for row in self.rows]
+        is_thread = self.admin.opts.model_name == "thread"
+        return Message.objects.filter(IsOneOf("thread_id" if is_thread else "pk", keys))
+
+    def sentences(self) -> Iterable[_StrOrPromise]:
+        yield _("The vectors are deleted, and made anew by the embedder that is configured now.")
+        yield _("Until that is done, these messages are not found by meaning.")
+        yield _("More than %(number)d messages wait for the command embed_messages.") % {"number": AT_ONCE}
+
+    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
+        yield _("messages"), counted(self.targets.exclude(text=""))
+        is_thread = self.admin.opts.model_name == "thread"
+        keys = [row.pk for row in self.rows]
+        vectors = Embedding.objects.filter(IsOneOf("thread_id" if is_thread else "message_id", keys))
+        yield _("vectors"), counted(vectors)
+
+    def perform(self, form: Any) -> Outcome:
+        try:
+            queued = embed_again(self.targets, router.db_for_write(Message))
+        except (ImproperlyConfigured, SemanticRecallNotConfigured) as error:
+            return Outcome(str(error), self.home(), messages.ERROR)
+        if queued.jobs:
+            self.record(form, self.rows)
+        return self.outcome(queued)
+
+
+class RetryEmbedding(EmbeddingAct):
+    name = "retry"
+    label = gettext_lazy("Try again")
+    button = gettext_lazy("Try again")
+    permission = "memory.retry_embedding"
+    action = AdminEvent.Action.RETRY_EMBEDDING
+
+    def sentences(self) -> Iterable[_StrOrPromise]:
+        yield _("The jobs are open again, their errors are forgotten, and they are worked off anew.")
+
+    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
+        yield _("embedding jobs"), capped(len(self.rows))
+
+    def perform(self, form: Any) -> Outcome:
+        self.record(form, self.rows)
+        jobs = EmbeddingJob.objects.filter(IsOneOf("pk", [row.pk for row in self.rows]))
+        outcome = self.outcome(retry(jobs, router.db_for_write(EmbeddingJob)))
+        # A job that is done is not there any more.
+        return Outcome(outcome.text, self.url("embeddingjob_changelist"), outcome.level)

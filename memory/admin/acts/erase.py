@@ -1,0 +1,111 @@
+"""Erasing an owner with everything it owns, and the receipt of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.admin.acts.base import CAP, Act, ReasonForm
+from memory.admin.acts.redact import LEAVES_DISK
+from memory.admin.events import record, write_log
+from memory.admin.paging import capped
+from memory.models import AdminEvent, Message, Resource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.http import HttpResponseBase
+    from django.utils.functional import _StrOrPromise
+
+# An owner with more messages would keep the browser and a worker waiting: the command is for those.
+MAX_MESSAGES = 20_000
+
+COUNTED = {
+    "resources": gettext_lazy("resources"),
+    "threads": gettext_lazy("threads"),
+    "messages": gettext_lazy("messages"),
+    "words": gettext_lazy("texts in the word index"),
+    "embeddings": gettext_lazy("vectors"),
+    "jobs": gettext_lazy("embedding jobs"),
+    "working_memories": gettext_lazy("working memories"),
+    "versions": gettext_lazy("versions of working memories"),
+    "log_entries": gettext_lazy("entries of the admin's log whose texts are blank now"),
+    "admin_events": gettext_lazy("admin events that name it by its hash now"),
+    "copies_left": gettext_lazy("copies in threads of other resources, which stay"),
+}
+
+
+class EraseForm(ReasonForm):
+    typed = forms.CharField(
+        label=gettext_lazy("Type the id of the resource to confirm"), max_length=600, strip=False
+    )
+
+    def __init__(self, data: Any, *, uid: str) -> None:
+        super().__init__(data)
+        self.uid = uid
+        self.fields["typed"].widget.attrs |= {"autocomplete": "off", "size": 60}
+
+    def clean_typed(self) -> str:
+        typed: str = self.cleaned_data["typed"]
+        if self.uid not in (typed, typed.strip()):
+            raise forms.ValidationError(_("This is not the id of the resource."))
+        return typed
+
+
+class EraseResource(Act):
+    name = "erase"
+    label = gettext_lazy("Erase")
+    button = gettext_lazy("Erase for good")
+    permission = "memory.erase_resource"
+    action = AdminEvent.Action.ERASE_RESOURCE
+    is_final = True
+    # In many transactions: what it has done stays done when it is interrupted.
+    atomic = False
+
+    def refusal(self) -> str:
+        messages = Message.objects.filter(thread__resource=self.row.pk).order_by()
+        if messages[: MAX_MESSAGES + 1].count() <= MAX_MESSAGES:
+            return ""
+        return _(
+            "This resource has more than %(number)s messages, too many for a page. Erase it with the command "
+            "manage.py erase_resource."
+        ) % {"number": f"{MAX_MESSAGES:,}"}
+
+    def sentences(self) -> Iterable[_StrOrPromise]:
+        yield _("Its threads, messages, vectors, words in the index and working memories are deleted.")
+        yield _("What the log of the admin says about them is blanked, and admin events name them by a hash.")
+        yield _("The user account that it is linked to stays.")
+        yield _("Should this be interrupted, do it again: it goes on where it stopped.")
+
+    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
+        for name, number in Resource.objects.count_owned(self.row.uid, cap=CAP).items():
+            yield COUNTED[name], capped(number, CAP)
+
+    def form(self, data: Any = None) -> ReasonForm:
+        return EraseForm(data, uid=self.row.uid)
+
+    def perform(self, form: Any) -> HttpResponseBase:
+        details = {"reason": form.cleaned_data["reason"], "group": self.group}
+        owned = Resource.objects.count_owned(self.row.uid)
+        record(self.request, AdminEvent.Action.BEGIN_ERASE, self.row, counts=owned, **details)
+        # Before it, so that the erasure takes the name out of this entry too.
+        write_log(self.request, [self.row], self.action, deleted=True)
+        receipt = Resource.objects.erase_resource(self.row.uid)
+        event = record(
+            self.request, self.action, resource_id=receipt.resource_uid, counts=receipt.counts, **details
+        )
+        context = {
+            **self.admin.admin_site.each_context(self.request),
+            "title": _("Receipt of an erasure"),
+            "opts": self.admin.opts,
+            "list_url": self.url("resource_changelist"),
+            "receipt": receipt,
+            "event": event,
+            "counts": [(label, receipt.counts[name]) for name, label in COUNTED.items()],
+            "leaves_disk": LEAVES_DISK[receipt.leaves_disk],
+        }
+        return TemplateResponse(self.request, "admin/memory/receipt.html", context)

@@ -1,0 +1,167 @@
+"""The pages of acts: one for a row, and one for rows that were selected in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.contrib import messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.db import router
+from django.http import HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+
+from memory.admin.acts.base import Act, Outcome, ReasonForm
+from memory.admin.pages import page
+from memory.db.transactions import run_write
+from memory.exceptions import ConversationMemoryError
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest, HttpResponseBase
+    from django.urls import URLPattern
+
+    from memory.admin.base import MemoryAdminMixin as _Base
+else:
+    _Base = object
+
+# Most rows of a list that one act takes.
+MAX_ROWS = 500
+
+
+class ActsMixin(_Base):
+    """To be mixed into the admin class of the rows.
+
+    Attributes:
+        acts: what can be done with a row.
+    """
+
+    acts: ClassVar[tuple[type[Act], ...]] = ()
+
+    def get_urls(self) -> list[URLPattern]:
+        model = self.opts.model_name
+        own = [
+            path(
+                f"<path:object_id>/{act.name}/",
+                self.admin_site.admin_view(partial(self.act_view, act=act)),
+                name=f"memory_{model}_{act.name}",
+            )
+            for act in self.acts
+        ]
+        return [*own, *super().get_urls()]
+
+    @page
+    def act_view(self, request: HttpRequest, object_id: str, act: type[Act]) -> HttpResponseBase:
+        """What an act will do with a row (GET, which writes nothing), and the act itself (POST)."""
+        key = unquote(object_id)
+
+        def rows() -> list[Any]:
+            row = self.get_object(request, key)
+            return [] if row is None else [row]
+
+        return self._answer(request, act, rows, sent=request.method == "POST")
+
+    def act_on_selected(
+        self, request: HttpRequest, queryset: QuerySet[Any], act: type[Act], action: str
+    ) -> HttpResponseBase | None:
+        """The body of an action of a list: the page that asks, and once it was answered, the act.
+
+        Args:
+            request: as the action has it.
+            queryset: the rows that were selected.
+            act: what is done with them.
+            action: the name of the action.
+        """
+        rows = list(queryset[: MAX_ROWS + 1])
+        if len(rows) > MAX_ROWS:
+            text = _("At most %(number)d rows at once. Nothing has been changed.") % {"number": MAX_ROWS}
+            self.message_user(request, text, messages.WARNING)
+            return None
+        hidden = [("action", action)]
+        hidden += [(ACTION_CHECKBOX_NAME, str(row.pk)) for row in rows]
+        sent = "reason" in request.POST
+        return self._answer(request, act, lambda: list(queryset[:MAX_ROWS]), sent=sent, hidden=hidden)
+
+    def _answer(
+        self,
+        request: HttpRequest,
+        act: type[Act],
+        rows: Callable[[], list[Any]],
+        *,
+        sent: bool,
+        hidden: Sequence[tuple[str, str]] = (),
+    ) -> HttpResponseBase:
+        request.current_app = self.admin_site.name
+        if not act.is_allowed(request) or not self.has_view_permission(request):
+            raise PermissionDenied
+        if sent:
+            return self._act(request, act, rows, hidden)
+        found = act(self, request, rows())
+        return self._refuse(found) or self._ask(found, found.form(), hidden)
+
+    def _act(
+        self,
+        request: HttpRequest,
+        act: type[Act],
+        rows: Callable[[], list[Any]],
+        hidden: Sequence[tuple[str, str]],
+    ) -> HttpResponseBase:
+        """Rows are read again, and everything about them is decided again, within the transaction."""
+
+        found, form = act(self, request, []), ReasonForm()
+
+        def work() -> HttpResponseBase | Outcome:
+            nonlocal found, form
+            found = act(self, request, rows())
+            if refused := self._refuse(found):
+                return refused
+            form = found.form(request.POST)
+            return found.perform(form) if form.is_valid() else self._ask(found, form, hidden)
+
+        try:
+            if act.atomic:
+                outcome = run_write(router.db_for_write(self.model), self.opts.db_table, work)
+            else:
+                outcome = work()
+        except ConversationMemoryError as error:
+            # Something changed between the form and the act.
+            form.add_error(None, str(error))
+            return self._ask(found, form, hidden)
+        if not isinstance(outcome, Outcome):
+            return outcome
+        self.message_user(request, outcome.text, outcome.level)
+        return HttpResponseRedirect(outcome.url)
+
+    def _refuse(self, act: Act) -> HttpResponseBase | None:
+        """Back with a message, where there is nothing that could be acted on."""
+        if act.rows and not (refusal := act.refusal()):
+            return None
+        text = refusal if act.rows else _("It is not there any more. Nothing has been changed.")
+        url = act.home() if act.rows else self._list_url(act.request)
+        self.message_user(act.request, text, messages.WARNING)
+        return HttpResponseRedirect(url)
+
+    def _list_url(self, request: HttpRequest) -> str:
+        return reverse(f"admin:memory_{self.opts.model_name}_changelist", current_app=request.current_app)
+
+    def _ask(self, act: Act, form: ReasonForm, hidden: Sequence[tuple[str, str]]) -> HttpResponseBase:
+        context = {
+            **self.admin_site.each_context(act.request),
+            "title": act.label,
+            "opts": self.opts,
+            "act": act,
+            "form": form,
+            "facts": act.facts(),
+            "counts": list(act.counts()),
+            "sentences": list(act.sentences()),
+            "hidden": hidden,
+            "list_url": self._list_url(act.request),
+            "home_url": act.home() if act.rows else self._list_url(act.request),
+            **act.context(),
+        }
+        return TemplateResponse(act.request, act.template, context)

@@ -1,0 +1,113 @@
+"""Redacting a message: what it says goes, its place stays."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import messages
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from memory.admin.acts.base import Act, Outcome, ReasonForm
+from memory.admin.masks import can_read, hidden
+from memory.admin.paging import capped
+from memory.content.controls import visible
+from memory.models import AdminEvent, Message, Thread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.utils.functional import _StrOrPromise
+
+# Copies and titles that the page shows.
+SHOWN = 20
+
+LEAVES_DISK = {
+    "now": gettext_lazy("Nothing of it is left in the database's files."),
+    "checkpoint": gettext_lazy(
+        "Another connection is reading: until it is done, the write-ahead log of SQLite holds some of it."
+    ),
+    "vacuum": gettext_lazy(
+        "Nothing reaches it any more; the disk is freed by the next VACUUM of the database."
+    ),
+}
+
+
+class RedactForm(ReasonForm):
+    copies = forms.BooleanField(
+        label=gettext_lazy("Redact the copies in other threads too"), required=False, initial=True
+    )
+    titles = forms.BooleanField(
+        label=gettext_lazy("Empty the titles that show a piece of it"), required=False, initial=True
+    )
+
+    def __init__(self, data: Any, *, has_copies: bool, has_titles: bool) -> None:
+        super().__init__(data)
+        for name, is_offered in (("copies", has_copies), ("titles", has_titles)):
+            if not is_offered:
+                del self.fields[name]
+
+
+class Redact(Act):
+    name = "redact"
+    label = gettext_lazy("Redact")
+    button = gettext_lazy("Redact for good")
+    permission = "memory.redact_message"
+    action = AdminEvent.Action.REDACT_MESSAGE
+    template = "admin/memory/redact.html"
+    is_final = True
+
+    @classmethod
+    def applies(cls, row: Any) -> bool:
+        return row.redacted_at is None
+
+    def refusal(self) -> str:
+        return "" if self.applies(self.row) else _("This message is redacted already.")
+
+    @cached_property
+    def copies(self) -> list[Any]:
+        return Message.objects.find_copies(self.row.uid, owners=self.owners)
+
+    @cached_property
+    def titled(self) -> list[Any]:
+        """Threads with a title that shows a piece of the message, or of a copy of it."""
+        ids = [self.row.uid, *(copy.uid for copy in self.copies)]
+        return Message.objects.find_titled_threads(ids, owners=self.owners)
+
+    def sentences(self) -> Iterable[_StrOrPromise]:
+        yield _("Its text, parts and metadata, its vectors and its words in the index are deleted.")
+        yield _("Its place in the thread, its date and its role stay, and say that it was redacted.")
+        yield _("Working memories may tell the same. They are not touched.")
+
+    def context(self) -> dict[str, Any]:
+        readable = can_read(self.request)
+        return {
+            "copies": self.copies[:SHOWN],
+            "copies_count": capped(len(self.copies)),
+            "titled": [
+                (thread, visible(thread.title) if readable else hidden()) for thread in self.titled[:SHOWN]
+            ],
+        }
+
+    def form(self, data: Any = None) -> ReasonForm:
+        return RedactForm(data, has_copies=bool(self.copies), has_titles=bool(self.titled))
+
+    def perform(self, form: Any) -> Outcome:
+        rows = [self.row, *(self.copies if form.cleaned_data.get("copies") else ())]
+        clear_titles = bool(form.cleaned_data.get("titles"))
+        receipt = Message.objects.redact_messages(
+            [row.uid for row in rows], owners=self.owners, clear_titles=clear_titles
+        )
+        redacted = [row for row in rows if row.uid in receipt.messages]
+        if not redacted:
+            return Outcome(_("This message is redacted already."), self.home(), messages.WARNING)
+        self.record(form, redacted[:1], counts=receipt.counts)
+        self.record(form, redacted[1:])
+        if clear_titles:
+            threads = Thread.objects.filter(uid__in=receipt.titled_threads).select_related("resource")
+            self.record(form, threads, action=AdminEvent.Action.EDIT_THREAD)
+        text = ngettext("%(number)d message redacted.", "%(number)d messages redacted.", len(redacted))
+        said = text % {"number": len(redacted)}
+        return Outcome(f"{said} {LEAVES_DISK[receipt.leaves_disk]}", self.home())

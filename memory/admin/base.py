@@ -1,0 +1,181 @@
+"""What all admin classes of this app share: they only read, within limits, what the viewer may see."""
+
+from __future__ import annotations
+
+import operator
+from functools import reduce
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.contrib import admin
+from django.contrib.admin.exceptions import NotRegistered
+from django.contrib.admin.utils import label_for_field
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Q, QuerySet
+from django.utils.module_loading import import_string
+from django.utils.translation import gettext_lazy as _
+
+from memory.admin.links import links_to
+from memory.admin.masks import can_read, hidden_column
+from memory.admin.owners import owners_of
+from memory.admin.pages import page
+from memory.admin.paging import CappedPaginator, sortable
+from memory.admin.reads import log_search
+from memory.conf import memory_settings
+from memory.db.expressions import IsOneOf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.db.models import Model
+    from django.http import HttpRequest, HttpResponse
+
+    AdminBase = admin.ModelAdmin[Any]
+    _Mixin = admin.ModelAdmin[Any]
+else:
+    try:
+        # Read once: classes cannot change their bases.
+        AdminBase = import_string(memory_settings.ADMIN_BASE)
+    except ImportError as error:
+        raise ImproperlyConfigured(f"MEMORY['ADMIN_BASE'] cannot be imported: {error}") from error
+    _Mixin = object
+
+
+class MemoryAdminMixin(_Mixin):
+    """To be mixed into `ModelAdmin` or what is derived from it.
+
+    Nothing can be added, changed or deleted: rows are written through the managers, by pages of their own.
+    Nothing is counted beyond 10,000 rows, sorted without an index, or filtered by what is not declared.
+
+    Attributes:
+        content: names of columns, fields and filters that show or ask what messages say. They are hidden
+            from viewers without the permission `memory.view_message_content`.
+        owner_paths: lookups that lead to the id of the owning resource; none where rows have no owner.
+        id_paths: lookups of the ids by which rows are found, those of rows they belong to included.
+        open_lookups: what an address of the list may ask apart from its filters.
+    """
+
+    content: ClassVar[frozenset[str]] = frozenset()
+    owner_paths: ClassVar[tuple[str, ...]] = ()
+    id_paths: ClassVar[tuple[str, ...]] = ()
+    open_lookups: ClassVar[frozenset[str]] = frozenset()
+
+    paginator = CappedPaginator
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    list_per_page = 50
+    search_help_text = _("An id, whole and exact")
+    # Deleting is an act of the managers, one row at a time.
+    actions: Any = None
+    sortable_by: ClassVar[tuple[str, ...]] = ()
+
+    class Media:
+        css: ClassVar = {"all": ["memory/admin.css"]}
+        js: ClassVar = ["memory/zone.js"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The rows of the viewer's resources: all pages begin here."""
+        rows: QuerySet[Any] = super().get_queryset(request)
+        owners = owners_of(request)
+        if owners is None or not self.owner_paths:
+            return rows
+        ways = (Q(IsOneOf(path, sorted(owners))) for path in self.owner_paths)
+        return rows.filter(reduce(operator.or_, ways))
+
+    def rows_of(self, request: HttpRequest, model: type[Model]) -> Any | None:
+        """What the viewer sees of another model in its own admin; None where it may not look there."""
+        try:
+            other = self.admin_site.get_model_admin(model)
+        except NotRegistered:
+            return None
+        return other.get_queryset(request) if other.has_view_permission(request) else None
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        base: Any = super().get_changelist(request, **kwargs)
+        return sortable(base)
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return self.masked(request, super().get_list_display(request))
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.masked(request, super().get_fields(request, obj))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.masked(request, super().get_readonly_fields(request, obj))
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        filters = super().get_list_filter(request)
+        if can_read(request):
+            return filters
+        return [entry for entry in filters if getattr(entry, "parameter_name", None) not in self.content]
+
+    def masked(self, request: HttpRequest, names: Iterable[Any]) -> list[Any]:
+        """Names of columns or fields, with something that shows nothing in the place of content."""
+        if can_read(request):
+            return list(names)
+        return [
+            hidden_column(name, label_for_field(name, self.model, self)) if name in self.content else name
+            for name in names
+        ]
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Without this, anybody could ask for any column, and read off the number of rows what it holds."""
+        allowed = set(self.open_lookups)
+        for entry in self.get_list_filter(request):
+            if isinstance(entry, str):
+                allowed |= {entry, f"{entry}__exact"}
+            else:
+                allowed |= {entry.parameter_name, *getattr(entry, "parameters", ())}
+        return lookup in allowed
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Rows of an id, that of the row first; else, for viewers of content, what :meth:`find` finds."""
+        term = search_term.strip().replace("\x00", "")
+        if not term:
+            return queryset, False
+        for path in self.id_paths:
+            named = queryset.filter(**{path: term})
+            if named.exists():
+                return named, False
+        return (self.find(queryset, term) if can_read(request) else queryset.none()), False
+
+    def find(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
+        """Rows whose content has the words of `term`."""
+        return rows.none()
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        request.current_app = self.admin_site.name
+        context |= {"links": links_to(request, context["original"]), "can_read": can_read(request)}
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    @page
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        response = super().changelist_view(request, extra_context)
+        rows = (getattr(response, "context_data", None) or {}).get("cl")
+        if rows is not None and (
+            rows.query or (can_read(request) and self.content.intersection(self.list_display))
+        ):
+            log_search(request, rows.result_count)
+        return response
+
+    @page
+    def changeform_view(
+        self, request: HttpRequest, object_id: Any = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        return super().changeform_view(request, object_id, form_url, extra_context)
+
+    @page
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        return super().history_view(request, object_id, extra_context)

@@ -1,0 +1,81 @@
+"""What the staff did, in the admin: to be read, and never changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import Q
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.http import urlencode
+from django.utils.text import Truncator
+from django.utils.translation import gettext_lazy as _
+
+from memory.admin.base import MemoryAdminMixin
+from memory.admin.filters import DateFilter, FormFilter
+from memory.content.controls import visible
+
+if TYPE_CHECKING:
+    from django.utils.safestring import SafeString
+
+    from memory.models import AdminEvent
+
+
+# Longest id that a list shows as a whole; hashes of erased ids are longer.
+LONGEST_ID = 40
+
+
+class ActorFilter(FormFilter):
+    """By the name that an actor had; the account may be gone."""
+
+    title = _("actor")
+    parameter_name = "actor"
+    parameters: ClassVar = {"actor": _("Name of the user account")}
+
+    def condition(self, model: Any) -> Any:
+        return Q(actor_name=self.typed["actor"])
+
+
+class AdminEventAdminMixin(MemoryAdminMixin):
+    """Events name rows by their ids, and hold no content."""
+
+    owner_paths = ("resource_uid",)
+    id_paths = ("message_uid", "thread_uid", "resource_uid")
+    open_lookups = frozenset({"group"})
+
+    list_display = ("created_at", "action", "actor_name", "shown_target", "reason", "act")
+    list_filter = ("action", "target", ActorFilter, DateFilter)
+    # Newest first, by an index.
+    ordering = ("-created_at", "-pk")
+    search_fields = ("message_uid",)
+    search_help_text = _("An id of a message, a thread or a resource, whole and exact")
+    fields = (
+        "created_at",
+        "action",
+        "actor",
+        "actor_name",
+        "ip",
+        "target",
+        "resource_uid",
+        "thread_uid",
+        "message_uid",
+        "shown_counts",
+        "reason",
+        "act",
+    )
+
+    @admin.display(description=_("target"))
+    def shown_target(self, row: AdminEvent) -> str:
+        return Truncator(visible(row.message_uid or row.thread_uid or row.resource_uid)).chars(LONGEST_ID)
+
+    @admin.display(description=_("counts"))
+    def shown_counts(self, row: AdminEvent) -> SafeString:
+        return format_html_join("", "{}: {}<br>", sorted(row.counts.items()))
+
+    @admin.display(description=_("same act"))
+    def act(self, row: AdminEvent) -> SafeString:
+        """To the events of all objects of the act."""
+        url = reverse("admin:memory_adminevent_changelist", current_app=self.admin_site.name)
+        query = urlencode({"group": str(row.group)})
+        return format_html('<a href="{}?{}">{}</a>', url, query, str(row.group)[-8:])

@@ -1,0 +1,245 @@
+"""Filters of the lists that need neither all values nor a count of rows."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from memory.admin.owners import of_account
+from memory.db.expressions import MetadataMatches
+from memory.models import Embedding, EmbeddingJob, Message, Resource
+from memory.querysets import MessageQuerySet
+from memory.querysets.newest import within_owners
+from memory.recall.filters import read_metadata_filter
+from memory.validation import Check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from django.contrib.admin.views.main import ChangeList
+    from django.db.models import Model, QuerySet
+    from django.http import HttpRequest
+    from django.utils.functional import _StrOrPromise
+
+# Longest text a filter reads: the longest id.
+MAX_LENGTH = 512
+# Most resources of one account.
+MAX_OWNERS = 100
+
+
+class FormFilter(admin.ListFilter):
+    """A filter that is typed in. Its form sends the rest of the address along.
+
+    Attributes:
+        parameters: names in the address, with what each is called in the form.
+        error: what is wrong with what was typed; then no row is shown.
+    """
+
+    template = "admin/memory/filter.html"
+    input_type: ClassVar = "text"
+    parameters: ClassVar[dict[str, Any]] = {}
+    help_text: _StrOrPromise = ""
+
+    def __init__(
+        self,
+        request: HttpRequest,
+        params: dict[str, Any],
+        model: type[Model],
+        model_admin: admin.ModelAdmin[Any],
+    ) -> None:
+        super().__init__(request, params, model, model_admin)
+        self.error: _StrOrPromise = ""
+        self.typed: dict[str, str] = {}
+        for name in self.parameters:
+            given = params.pop(name, [""])[-1]
+            if text := given.strip().replace("\x00", "")[:MAX_LENGTH]:
+                self.typed[name] = text
+
+    def expected_parameters(self) -> list[str | None]:
+        return list(self.parameters)
+
+    def has_output(self) -> bool:
+        return True
+
+    def choices(self, changelist: ChangeList) -> Iterator[dict[str, Any]]:
+        """What the template needs: first the form, then links."""
+        # A filter that changes begins with the first page again.
+        own = [*self.parameters, "p", "e"]
+        rest = [
+            (name, value)
+            for name, values in changelist.filter_params.items()
+            for value in values
+            if name not in own
+        ]
+        yield {
+            "hidden": rest,
+            "fields": [(name, label, self.typed.get(name, "")) for name, label in self.parameters.items()],
+            "clear": changelist.get_query_string(remove=own) if self.typed else "",
+        }
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if not self.typed:
+            return queryset
+        condition = self.condition(queryset.model)
+        return queryset.none() if condition is None else queryset.filter(condition)
+
+    def condition(self, model: type[Model]) -> Any:
+        """What the rows must be; None, with an `error`, where that cannot be told."""
+        raise NotImplementedError
+
+
+class OwnerFilter(FormFilter):
+    """By the id of a resource, or the name of the user account it is linked to. At most 4 queries."""
+
+    title = _("resource")
+    parameter_name = "owner"
+    parameters: ClassVar = {"owner": _("Id or user account")}
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if not self.typed:
+            return queryset
+        text, keys = self.typed["owner"], list[int]()
+        # One after the other: the two together would use neither index.
+        for condition in (Q(uid=text), of_account(text)):
+            keys = keys or list(Resource.objects.filter(condition).values_list("pk", flat=True)[:MAX_OWNERS])
+        if isinstance(queryset, MessageQuerySet):
+            return within_owners(queryset, keys)
+        return queryset.filter(resource__in=keys)
+
+
+class DateFilter(FormFilter):
+    """From one day to another, both whole and in the viewer's zone."""
+
+    title = _("date")
+    parameter_name = "from"
+    field: ClassVar = "created_at"
+    input_type = "date"
+    parameters: ClassVar = {"from": _("From"), "to": _("To")}
+    periods: ClassVar = ((_("Today"), 0), (_("Past 7 days"), 6), (_("Past 30 days"), 29))
+
+    @property
+    def help_text(self) -> str:  # type: ignore[override]
+        return timezone.get_current_timezone_name()
+
+    def choices(self, changelist: ChangeList) -> Iterator[dict[str, Any]]:
+        yield from super().choices(changelist)
+        today = timezone.localdate()
+        for label, days in self.periods:
+            start = (today - timedelta(days)).isoformat()
+            yield {
+                "display": label,
+                "selected": self.typed == {"from": start},
+                "query_string": changelist.get_query_string({"from": start}, ["to", "p"]),
+            }
+
+    def condition(self, model: type[Model]) -> Any:
+        condition = Q()
+        try:
+            for name, lookup, days in (("from", "gte", 0), ("to", "lt", 1)):
+                if name in self.typed:
+                    moment = midnight(self.typed[name], days)
+                    condition &= Q(**{f"{self.field}__{lookup}": moment})
+        except (ValueError, OverflowError):
+            self.error = _("A date looks like 2026-01-31.")
+            return None
+        return condition
+
+
+class ActivityFilter(DateFilter):
+    """Threads by their latest change."""
+
+    title = _("latest activity")
+    field = "updated_at"
+
+
+def midnight(day: str, later: int = 0) -> datetime:
+    """The beginning of a day in the present zone, or of the day some days `later`.
+
+    Raises:
+        ValueError, OverflowError: `day` is no date like 2026-01-31, or one at the ends of the calendar.
+    """
+    moment = datetime.combine(date.fromisoformat(day) + timedelta(later), datetime.min.time())
+    aware = timezone.make_aware(moment)
+    # It has to exist in UTC too, where the database compares.
+    return aware.astimezone(timezone.get_fixed_timezone(0))
+
+
+class MetadataFilter(FormFilter):
+    """One entry of the metadata, `key=value`, equal in type and value (contract section 2).
+
+    A value that is JSON is what it says: 3, true, null, "3"; any other is a string as it stands.
+    """
+
+    title = _("metadata")
+    parameter_name = "metadata"
+    parameters: ClassVar = {"metadata": _("key=value")}
+    help_text = _('plan=pro, level=3, vip=true, code="3"')
+
+    def condition(self, model: type[Model]) -> Any:
+        key, equals, value = self.typed["metadata"].partition("=")
+        if not equals:
+            self.error = _("Write key=value.")
+            return None
+        check = Check()
+        wanted = read_metadata_filter(check, {key.strip(): scalar(value.strip())}, "metadata")
+        if check.issues:
+            self.error = check.issues[0].message
+            return None
+        return MetadataMatches("metadata", wanted)
+
+
+def scalar(text: str) -> Any:
+    """A JSON scalar as its value, all else as the string it is."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return text if isinstance(value, dict | list) else value
+
+
+class EmbeddingFilter(admin.SimpleListFilter):
+    """Whether messages can be found by meaning, and if not, why."""
+
+    title = _("embedding")
+    parameter_name = "embedding"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [
+            ("embedded", _("embedded")),
+            ("waiting", _("waiting")),
+            ("failed", _("failed")),
+            ("none", _("no text")),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Message]) -> QuerySet[Message]:
+        jobs = EmbeddingJob.objects.using(queryset.db).values("message")
+        match self.value():
+            case "embedded":
+                own = Embedding.objects.using(queryset.db).filter(message=OuterRef("pk"))
+                return queryset.filter(Exists(own))
+            case "waiting":
+                return queryset.filter(pk__in=jobs.filter(state=EmbeddingJob.State.OPEN))
+            case "failed":
+                return queryset.filter(pk__in=jobs.filter(state=EmbeddingJob.State.FAILED))
+            case "none":
+                return queryset.filter(text="")
+        return queryset
+
+
+class RedactedFilter(admin.SimpleListFilter):
+    """Messages of which only the place is left."""
+
+    title = _("redacted")
+    parameter_name = "redacted"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("yes", _("yes"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Message]) -> QuerySet[Message]:
+        return queryset.filter(redacted_at__isnull=False) if self.value() == "yes" else queryset

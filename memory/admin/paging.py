@@ -1,0 +1,59 @@
+"""Pages of rows that are never all counted, and sorted by nothing but an index."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.admin.views.main import ChangeList
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.utils.formats import number_format
+from django.utils.functional import cached_property
+
+if TYPE_CHECKING:
+    _Paginator = Paginator[Any]
+else:
+    _Paginator = Paginator
+
+CAP = 10_000
+
+
+class CappedPaginator(_Paginator):
+    """A paginator that counts up to `cap` rows, and shows no page beyond them."""
+
+    cap = CAP
+
+    @cached_property
+    def _counted(self) -> int:
+        rows = self.object_list
+        if isinstance(rows, QuerySet):
+            return rows.order_by()[: self.cap + 1].count()
+        return len(rows)
+
+    @cached_property
+    def count(self) -> int:
+        return min(self._counted, self.cap)
+
+    @property
+    def shown_count(self) -> str:
+        """The number of rows as it is shown: "10,000+" where there are more than were counted."""
+        return capped(self._counted, self.cap)
+
+
+def capped(count: int, cap: int = CAP) -> str:
+    """A number of which it is only known that it exceeds `cap`, where it does: "10,000+"."""
+    return f"{number_format(min(count, cap), force_grouping=True)}{'+' if count > cap else ''}"
+
+
+class SortableOnly(ChangeList):
+    """Django's `sortable_by` takes the links away, but not what they ask for."""
+
+    def get_ordering_field(self, field_name: Any) -> Any:
+        return super().get_ordering_field(field_name) if field_name in (self.sortable_by or ()) else None
+
+
+@cache
+def sortable(base: Any) -> Any:
+    """A class of lists, which may be that of a theme, with the rule above."""
+    return type("SortableChangeList", (SortableOnly, base), {})

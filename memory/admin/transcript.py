@@ -1,0 +1,182 @@
+"""The page on which a conversation is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory import schema
+from memory.admin import conversation
+from memory.admin.conversation import Conversation, EmbeddingState, embedding_states
+from memory.admin.display import message_url, pretty_json
+from memory.admin.filters import midnight
+from memory.admin.links import ShownLink, links_to
+from memory.admin.masks import can_read
+from memory.admin.pages import page
+from memory.admin.parts import Block, blocks_of
+from memory.admin.reads import log_read
+from memory.admin.rendering import TextRenderer
+from memory.content.controls import visible
+from memory.models import Message, Thread
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from django.http import HttpRequest, HttpResponse
+
+    from memory.admin.base import MemoryAdminMixin as _Base
+    from memory.querysets import MessageQuerySet
+else:
+    _Base = object
+
+EMBEDDING_STATES = {
+    "embedded": gettext_lazy("embedded"),
+    "waiting": gettext_lazy("waiting to be embedded"),
+    "failed": gettext_lazy("embedding failed"),
+    "none": gettext_lazy("no text to embed"),
+    "missing": gettext_lazy("not embedded"),
+}
+
+
+# What an address may name a message for, in this order.
+PLACES = {
+    "message": conversation.around,
+    "before": conversation.before,
+    "after": conversation.after,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message as the page shows it; without content where the viewer may not read it."""
+
+    message: schema.Message
+    url: str
+    links: list[ShownLink]
+    embedding: EmbeddingState
+    blocks: list[Block]
+    metadata: str
+    is_focus: bool
+    readable: bool
+
+    @property
+    def error(self) -> str:
+        """Why it was not embedded; for those who may read content, as it may quote it."""
+        return visible(self.embedding.error) if self.readable else ""
+
+    @property
+    def embedding_label(self) -> Any:
+        return EMBEDDING_STATES[self.embedding.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    date: date
+    entries: list[Entry]
+
+
+class TranscriptMixin(_Base):
+    """The page of a thread."""
+
+    @page
+    def transcript_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Messages of a thread, 50 a page. 3 queries for the newest ones and at most 5 for others, beside
+        those of the session and the user, whatever the length of the thread.
+
+        `?message=`, `?before=` and `?after=` take the id of a message, `?date=` a day in the viewer's zone,
+        `?position=` "first".
+        """
+        rows = self.rows_of(request, Message)
+        if rows is None or not self.has_view_permission(request):
+            raise PermissionDenied
+        thread = self.get_object(request, unquote(object_id))
+        if thread is None:
+            raise Http404
+        request.current_app = self.admin_site.name
+        own = rows.filter(thread=thread)
+        shown, note = self._page(request, own)
+        if shown is None:
+            return self._elsewhere(request, rows, thread)
+        log_read(request, thread)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Conversation"),
+            "subtitle": thread.uid,
+            "opts": self.opts,
+            "thread": thread,
+            "thread_title": visible(thread.title),
+            "can_read": can_read(request),
+            "links": links_to(request, thread),
+            "days": self._days(request, shown, embedding_states(own, shown.messages)),
+            "page": shown,
+            "last": shown.messages[-1] if shown.messages else None,
+            "note": note,
+            "date": request.GET.get("date", ""),
+            "zone": timezone.get_current_timezone_name(),
+        }
+        return TemplateResponse(request, "admin/memory/transcript.html", context)
+
+    def _page(self, request: HttpRequest, rows: MessageQuerySet) -> tuple[Conversation | None, str]:
+        """The page that was asked for, with a note where it is another one; None where a message was asked
+        for that this thread has not."""
+        for name, build in PLACES.items():
+            if uid := request.GET.get(name, "").replace("\x00", ""):
+                place = next(iter(rows.filter(uid=uid).order_by()), None)
+                if place is not None:
+                    return build(rows, place), ""
+                if name == "message":
+                    return None, ""
+                return conversation.newest(rows), _("The message where this page began is gone.")
+        if request.GET.get("position") == "first":
+            return conversation.oldest(rows), ""
+        if day := request.GET.get("date"):
+            try:
+                return conversation.since(rows, midnight(day)), ""
+            except (ValueError, OverflowError):
+                return conversation.newest(rows), _("A date looks like 2026-01-31.")
+        return conversation.newest(rows), ""
+
+    def _elsewhere(self, request: HttpRequest, rows: MessageQuerySet, thread: Thread) -> HttpResponse:
+        """To where the message is now, or to the end of the thread where it is nowhere."""
+        uid = request.GET.get("message", "").replace("\x00", "")
+        found = next(iter(rows.filter(uid=uid).order_by()), None)
+        if found is None:
+            self.message_user(
+                request, _("There is no message %(id)s.") % {"id": visible(uid)}, messages.WARNING
+            )
+            url = reverse("admin:memory_thread_transcript", args=[thread.pk], current_app=request.current_app)
+        else:
+            url = message_url(found.thread_id, uid, request.current_app)
+        return HttpResponseRedirect(url)
+
+    def _days(
+        self, request: HttpRequest, shown: Conversation, states: dict[int, EmbeddingState]
+    ) -> list[Day]:
+        readable, render = can_read(request), TextRenderer()
+        entries = (
+            Entry(
+                message,
+                message_url(message.thread_id, message.uid, request.current_app),
+                links_to(request, message),
+                # One that was deleted a moment ago has no state.
+                states.get(message.pk, EmbeddingState("missing")),
+                blocks_of(message, render) if readable else [],
+                pretty_json(message.metadata) if readable and message.metadata else "",
+                message == shown.focus,
+                readable,
+            )
+            for message in shown.messages
+        )
+        days = groupby(entries, key=lambda entry: timezone.localdate(entry.message.created_at))
+        return [Day(date, list(of_day)) for date, of_day in days]

@@ -1,0 +1,103 @@
+"""Tests of the admin, and what they share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import reverse
+
+from memory.models import (
+    AdminEvent,
+    Embedding,
+    EmbeddingJob,
+    EmbeddingSpace,
+    Message,
+    Resource,
+    Thread,
+    WorkingMemory,
+    WorkingMemoryVersion,
+)
+
+MARKER = "zanzibar"
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+# Differs from one answer to the next.
+_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"|nonce="[^"]*"')
+
+
+def conversation(uid: str, texts: Sequence[Any], owner: str = "r1") -> Thread:
+    """A thread of messages `<uid>-0`, `<uid>-1`, ... one a minute; users and assistants take turns.
+
+    A text is the content of a message, in any of its forms.
+    """
+    resource, _ = Resource.objects.get_or_create(uid=owner)
+    thread = Thread.objects.create(uid=uid, resource=resource)
+    messages = []
+    for number, text in enumerate(texts):
+        message = Message(
+            uid=f"{uid}-{number}",
+            thread=thread,
+            role="assistant" if number % 2 else "user",
+            created_at=START + timedelta(minutes=number),
+        )
+        message.content = text
+        messages.append(message)
+    Message.objects.bulk_create(messages)
+    return thread
+
+
+def marked_rows(word: str) -> dict[str, Any]:
+    """One row of each table, by the name of its model, with `word` wherever content can be."""
+    resource = Resource.objects.create(uid="r-marked", metadata={word: word})
+    thread = Thread.objects.create(uid="t-marked", resource=resource, title=word, metadata={word: word})
+    message = Message(uid="m-marked", thread=thread, role="user", type=word, created_at=START)
+    call = {"toolCallId": "c", "toolName": word, "args": {word: word}, "state": "result", "result": word}
+    message.content = {
+        "parts": [
+            {"type": "text", "text": word},
+            {"type": "reasoning", "reasoning": word},
+            {"type": "tool-invocation", "toolInvocation": call},
+            {"type": "file", "filename": word, "mediaType": word, "data": word},
+            {"type": f"data-{word}", "data": word},
+        ],
+        "metadata": {word: word},
+        "annotations": [word],
+    }
+    message.save()
+    space, _ = EmbeddingSpace.objects.get_or_create(
+        alias="default", defaults={"model": "hash", "dimensions": 64}
+    )
+    embedding = Embedding.objects.create(
+        message=message, space=space, thread=thread, resource=resource, text_hash=word, vector=None
+    )
+    job, _ = EmbeddingJob.objects.update_or_create(
+        message=message, space=space, defaults={"state": "failed", "error": word}
+    )
+    working_memory = WorkingMemory.objects.create(resource=resource, value=word)
+    WorkingMemoryVersion.objects.create(working_memory=working_memory, number=1, value=word)
+    event = AdminEvent.objects.create(action="read", target="message", message_uid=message.uid)
+    rows = (resource, thread, message, space, embedding, job, working_memory, event)
+    return {str(row._meta.model_name): row for row in rows}
+
+
+def transcript(thread: Thread) -> str:
+    """The address of a conversation."""
+    return reverse("admin:memory_thread_transcript", args=[thread.pk])
+
+
+def changelist(model: str) -> str:
+    return reverse(f"admin:memory_{model}_changelist")
+
+
+def text_of(response: Any) -> str:
+    """What the server answered, without what differs each time."""
+    assert isinstance(response, HttpResponse)
+    return _TOKEN.sub("", response.content.decode())
+
+
+def shown_messages(response: Any) -> list[str]:
+    """The ids of the messages on a page of a conversation, in their order."""
+    return [message.uid for message in response.context["page"].messages]

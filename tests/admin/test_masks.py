@@ -1,0 +1,131 @@
+"""Without `view_message_content` nothing tells what messages say (issue 5, point 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import URLPattern, reverse
+
+from memory.models import Message, Resource, Thread
+from tests.admin import MARKER, changelist, conversation, marked_rows, text_of, transcript
+from tests.admin.conftest import VIEW_ALL
+
+# As long as the marker, and nowhere in the database.
+OTHER = "quebecer"
+
+
+def addresses(rows: dict[str, Any]) -> Iterator[str]:
+    """Every address of this app's admin, with the primary key of a marked row where it takes one."""
+    yield reverse("admin:index")
+    yield reverse("admin:app_list", args=["memory"])
+    for model, model_admin in admin.site._registry.items():
+        if model._meta.app_label != "memory":
+            continue
+        for pattern in model_admin.get_urls():
+            assert isinstance(pattern, URLPattern)
+            arguments = dict.fromkeys(pattern.pattern.converters)
+            row = rows.get(str(model._meta.model_name))
+            if arguments and row is None:
+                continue
+            if pattern.name is None:
+                # The old address of a page of one row.
+                yield f"{changelist(str(model._meta.model_name))}{row.pk}/"
+                continue
+            yield reverse(f"admin:{pattern.name}", args=[row.pk for _ in arguments])
+
+
+def test_the_crawl_reaches_the_pages_and_sees_the_marker(reader: Client, marked: dict[str, Any]) -> None:
+    """The rule of the next test can fail: a reader meets the marker on nearly every page."""
+    found = [url for url in addresses(marked) if MARKER in text_of(reader.get(url, follow=True))]
+    for url in (changelist("thread"), changelist("message"), transcript(marked["thread"])):
+        assert url in found
+    assert len(found) >= 10
+
+
+def test_no_page_shows_content(masked: Client, marked: dict[str, Any]) -> None:
+    crawled = 0
+    for url in addresses(marked):
+        for query in ("", "?all=", "?o=2", "?o=-2.1", "?_popup=1", f"?message={marked['message'].uid}"):
+            response = masked.get(url + query, follow=True)
+            assert MARKER not in text_of(response).lower(), url + query
+            crawled += response.status_code == 200
+    assert crawled >= 80
+
+
+def test_no_page_of_an_act_shows_content(staff: Callable[..., Client], marked: dict[str, Any]) -> None:
+    """Whoever may do everything but read meets no content on the pages of acts."""
+    everything = Permission.objects.filter(content_type__app_label="memory").exclude(
+        codename="view_message_content"
+    )
+    client, opened = staff(*everything.values_list("codename", flat=True)), 0
+    Message.objects.filter(pk=marked["message"].pk).update(cloned_from="somewhere")
+    for url in addresses(marked):
+        response = client.get(url, follow=True)
+        assert MARKER not in text_of(response).lower(), url
+        opened += "mem-act" in text_of(response)
+    assert opened >= 10
+
+
+def test_searches_and_filters_tell_nothing(masked: Client, marked: dict[str, Any]) -> None:
+    """A word of the content finds as much as any other word: nothing."""
+    lists = [changelist(name) for name in marked] + [reverse("admin:memory_search")]
+    for url in lists:
+        there = text_of(masked.get(url, {"q": MARKER}))
+        assert there.replace(MARKER, OTHER) == text_of(masked.get(url, {"q": OTHER})), url
+        assert marked["message"].uid not in there
+    for field in ("metadata", "text__contains", "title__contains", "thread__title", "text_hash", "q2"):
+        for name in marked:
+            answers = [masked.get(changelist(name), {field: word}) for word in (MARKER, OTHER)]
+            assert answers[0].status_code == answers[1].status_code == 400
+
+
+def test_choices_tell_nothing(staff: Callable[..., Client], marked: dict[str, Any]) -> None:
+    """The JSON from which select fields choose, for whoever may see the models."""
+    client = staff(*VIEW_ALL)
+    for name, field in (("embedding", "message"), ("embeddingjob", "message"), ("workingmemory", "thread")):
+        asked = {"app_label": "memory", "model_name": name, "field_name": field}
+        answers = [
+            client.get(reverse("admin:autocomplete"), asked | {"term": word}) for word in (MARKER, OTHER)
+        ]
+        assert answers[0].json() == answers[1].json() == {"results": [], "pagination": {"more": False}}
+        unsearched = client.get(reverse("admin:autocomplete"), asked | {"term": ""})
+        assert MARKER not in unsearched.content.decode()
+
+
+@pytest.mark.parametrize("order", ["1", "2", "-2", "3", "2.-3"])
+def test_no_order_tells(masked: Client, order: str) -> None:
+    """Rows cannot be sorted by what is hidden."""
+    first, second = conversation("a", ["zebra"]), conversation("b", ["ape"])
+    Thread.objects.filter(pk=first.pk).update(title="ape")
+    Thread.objects.filter(pk=second.pk).update(title="zebra")
+    for model in ("thread", "message", "resource"):
+        usual = [row.pk for row in masked.get(changelist(model)).context["cl"].result_list]
+        asked = [row.pk for row in masked.get(changelist(model), {"o": order}).context["cl"].result_list]
+        assert asked == usual
+
+
+@pytest.mark.parametrize("model", [Resource, Thread, Message])
+def test_ids_are_found(masked: Client, model: Any) -> None:
+    rows = marked_rows(MARKER)
+    row = rows[str(model._meta.model_name)]
+    listed = masked.get(changelist(row._meta.model_name), {"q": row.uid}).context["cl"]
+    assert [found.pk for found in listed.result_list] == [row.pk]
+    answer = masked.get(reverse("admin:memory_search"), {"q": row.uid})
+    assert row.uid in text_of(answer)
+    assert MARKER not in text_of(answer)
+
+
+def test_a_resource_is_linked_without_reading_it(staff: Callable[..., Client]) -> None:
+    """Whoever may change a resource but not read content sees no metadata, and changes none."""
+    resource = Resource.objects.create(uid="r", metadata={MARKER: MARKER})
+    client = staff("view_resource", "change_resource")
+    page = reverse("admin:memory_resource_change", args=[resource.pk])
+    assert MARKER not in text_of(client.get(page))
+    assert client.post(page, {"user": "", "metadata": "{}"}).status_code == 302
+    resource.refresh_from_db()
+    assert resource.metadata == {MARKER: MARKER}
