@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from memory import Memory
-from memory.models import Message, Resource
+from memory.models import AdminEvent, Message, Resource
 
 MODELS = sorted(
     (model for model in admin.site._registry if model._meta.app_label == "memory"),
@@ -37,6 +37,7 @@ def test_lists_and_rows_open(
         )
     memory.update_working_memory("notes", resource_id="r1")
     Message.objects.get().embedding_jobs.create(space=Message.objects.get().embeddings.get().space)
+    AdminEvent.objects.record("read", resource_id="r1", thread_id="t1", message_id="m1")
     name = f"admin:memory_{model._meta.model_name}"
     assert admin_client.get(reverse(f"{name}_changelist"), {"q": "m1"}).status_code == 200
     row = model.objects.first() if model.__name__ != "EmbeddingJob" else model._default_manager.get()
@@ -57,6 +58,8 @@ def test_a_resource_is_linked_to_an_account(admin_client: Client, admin_user: An
     assert admin_client.post(page, sent).status_code == 302
     resource.refresh_from_db()
     assert (resource.user, resource.uid, resource.metadata) == (admin_user, "customer-7", {"plan": "pro"})
+    assert admin_client.post(page, {"user": admin_user.pk}).status_code == 302
+    assert AdminEvent.objects.get(action="link_resource").resource_uid == "customer-7"
     assert admin_client.post(page, {"user": ""}).status_code == 302
     resource.refresh_from_db()
     assert resource.user is None
@@ -64,6 +67,7 @@ def test_a_resource_is_linked_to_an_account(admin_client: Client, admin_user: An
 
 def test_every_table_is_registered() -> None:
     assert [model.__name__ for model in MODELS] == [
+        "AdminEvent",
         "Embedding",
         "EmbeddingJob",
         "EmbeddingSpace",

@@ -1,0 +1,227 @@
+"""Threads, resources, working memories and embedding jobs (issue point 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.test import AsyncClient, Client, override_settings
+from django.urls import reverse
+
+from memory import Memory
+from memory.models import AdminEvent, EmbeddingJob, Message, Resource, Thread
+from memory.recall.receipts import hashed_id
+from tests.admin.staff import READ, REASON, act, act_url, answers, said, staff
+from tests.admin.world import MARKER, World, make_world
+from tests.support import places_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world(embedded_world: World) -> World:
+    return embedded_world
+
+
+@pytest.fixture
+def client() -> Client:
+    return staff(
+        READ,
+        "export_resource",
+        "erase_resource",
+        "clone_thread",
+        "transfer_thread",
+        "delete_thread",
+        "edit_working_memory",
+        "retry_embedding",
+    )
+
+
+def test_a_thread_is_given_to_a_resource_that_exists(client: Client, world: World) -> None:
+    """A slip of the pen makes no new resource; both owners have the event."""
+    Resource.objects.ensure("other")
+    for wrong in ("othr", "\x00", " ", "x" * 600):
+        response = act(client, world.thread, "transfer", resource=wrong)
+        assert response.context["form"].errors.keys() == {"resource"}, wrong
+    assert act(client, world.thread, "transfer", resource="other").status_code == 302
+    world.thread.refresh_from_db()
+    assert world.thread.resource.uid == "other"
+    events = AdminEvent.objects.filter(action="transfer_thread").order_by("pk")
+    assert [(event.resource_uid, event.thread_uid) for event in events] == [("r", "r-0"), ("other", "r-0")]
+
+
+@pytest.mark.parametrize("name", ["transfer", "clone"])
+@override_settings(MEMORY={"ADMIN_RESOURCES": "tests.admin.staff.only_first"})
+def test_nothing_goes_to_an_owner_that_the_viewer_does_not_see(name: str) -> None:
+    """It is not told that there is one."""
+    world = make_world()
+    Resource.objects.ensure("other")
+    client = staff("transfer_thread", "clone_thread")
+    errors = [
+        str(act(client, world.thread, name, resource=uid).context["form"].errors)
+        for uid in ("other", "nobody")
+    ]
+    assert errors[0] == errors[1]
+    assert Thread.objects.filter(resource__uid="other").count() == 0
+
+
+def test_a_clone_is_made_once(client: Client, world: World) -> None:
+    page = client.get(act_url(world.thread, "clone"))
+    first, second = (client.post(act_url(world.thread, "clone"), answers(page)) for _ in range(2))
+    assert first.url == second.url
+    clone = Thread.objects.get(uid=page.context["form"]["clone"].value())
+    assert (clone.resource.uid, clone.messages.count()) == ("r", 3)
+    wrong = client.post(act_url(world.thread, "clone"), answers(page, clone="no id"))
+    assert wrong.status_code == 200
+
+
+def test_the_page_of_a_long_thread_counts_to_a_hundred(
+    client: Client, world: World, count_queries: Any
+) -> None:
+    rows = [Message(thread=world.thread, role="user", body={"format": 2, "parts": []}) for _ in range(150)]
+    Message.objects.bulk_create(rows)
+    with count_queries(at_most=20):
+        page = client.get(act_url(world.thread, "delete"))
+    assert dict(page.context["counts"])["messages"] == "100+"
+    assert act(client, world.thread, "delete").url == reverse("admin:memory_thread_changelist")
+    assert Message.objects.filter(thread__uid="r-0").count() == 0
+    assert Message.objects.filter(thread__uid="r-1").count() == 3
+
+
+@pytest.mark.parametrize("format", ["jsonl", "html", "markdown"])
+@pytest.mark.parametrize("model", ["thread", "resource"])
+@pytest.mark.parametrize("readable", [True, False])
+def test_an_export_is_that_of_the_managers(world: World, model: str, format: str, readable: bool) -> None:
+    """Who may not read gets it without content."""
+    row = world.row(model)
+    client = staff("export_resource", *([READ] if readable else []))
+    response = act(client, row, "export", format=format)
+    sent = b"".join(response.streaming_content).decode()
+    assert (MARKER in sent) == readable
+    assert response["Content-Disposition"].startswith(f'attachment; filename="{model}-r')
+    assert "no-store" in response["Cache-Control"]
+    event = AdminEvent.objects.get(action=f"export_{model}")
+    if format == "jsonl":
+        verb = Thread.objects.export_thread if model == "thread" else Resource.objects.export_resource
+        assert sent == "".join(verb(row.uid, masked=not readable))
+    else:
+        assert "agent" in sent
+    assert event.reason == REASON
+
+
+def test_an_export_under_asgi_streams_too(client: Client, world: World) -> None:
+    """Django would gather a synchronous iterator first, with a warning."""
+
+    async def download() -> tuple[bool, str]:
+        browser = AsyncClient()
+        await browser.aforce_login(await User.objects.aget(username="agent"))
+        response: Any = await browser.post(
+            act_url(world.thread, "export"), {"reason": REASON, "format": "jsonl"}
+        )
+        pieces = [piece async for piece in response]
+        return response.is_async, b"".join(pieces).decode()
+
+    assert async_to_sync(download)() == (True, "".join(Thread.objects.export_thread("r-0")))
+
+
+def test_an_export_under_an_odd_id(client: Client) -> None:
+    """An id may hold what no header and no file name can."""
+    resource = Resource.objects.ensure('a"b/..\\\r\n<한글>')
+    response = act(client, resource, "export")
+    assert "\n" not in response["Content-Disposition"]
+    assert "/" not in response["Content-Disposition"].partition("''")[2].replace("%2F", "/")
+    assert b"".join(response.streaming_content)
+
+
+def test_a_transcript_is_in_the_language_of_who_asked(client: Client, world: World) -> None:
+    """The file is made when the request is over."""
+    client.cookies["django_language"] = "ko"
+    response = act(client, world.thread, "export", format="html")
+    assert b'<html lang="ko">' in b"".join(response.streaming_content)
+
+
+def test_an_owner_is_erased_with_its_id_typed(client: Client, world: World) -> None:
+    """The receipt has counts and a hash; nothing that names the owner stays (bar 7)."""
+    make_world("other")
+    wrong = act(client, world.resource, "erase", typed="R")
+    assert wrong.context["form"].errors.keys() == {"typed"}
+    assert Resource.objects.filter(uid="r").exists()
+    receipt = act(client, world.resource, "erase", typed="r")
+    assert hashed_id("r") in receipt.text
+    assert dict(receipt.context["counts"])["messages"] == 6
+    assert not Resource.objects.filter(uid="r").exists()
+    assert Message.objects.filter(thread__resource__uid="other").count() == 6
+    events = AdminEvent.objects.order_by("pk")
+    assert [(event.action, event.resource_uid) for event in events] == [
+        ("begin_erase", hashed_id("r")),
+        ("erase_resource", hashed_id("r")),
+    ]
+    assert set(LogEntry.objects.values_list("object_repr", "change_message")) == {("", "")}
+    again = client.post(act_url(world.resource, "erase"), {"reason": REASON, "typed": "r"})
+    assert said(again)[-1] == "It is not there any more. Nothing has been changed."
+
+
+def test_an_owner_that_is_too_large_for_a_page(
+    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.admin.acts.erase.MAX_MESSAGES", 5)
+    response = client.get(act_url(world.resource, "erase"))
+    assert response.status_code == 302
+    assert "manage.py erase_resource" in said(response)[-1]
+    assert client.post(act_url(world.resource, "erase"), {"reason": "x", "typed": "r"}).status_code == 302
+    assert Resource.objects.filter(uid="r").exists()
+
+
+def test_a_working_memory_is_edited_and_restored(client: Client, world: World) -> None:
+    """Each is a new version; a JSON object stays one, as agents with a schema need it."""
+    act(client, world.workingmemory, "edit", text_1='{"name": "Kim"}')
+    memory = Memory(working_memory={"enabled": True})
+    assert memory.get_working_memory(resource_id="r") == '{"name": "Kim"}'
+    world.workingmemory.refresh_from_db()
+    response = act(client, world.workingmemory, "edit", text_1="no object")
+    assert "JSON object" in str(response.context["form"].errors)
+    for wrong in ("", "0", "3", "99", "x"):
+        response = act(client, world.workingmemory, "restore", version=wrong)
+        assert response.context["form"].errors.keys() == {"version"}, wrong
+    act(client, world.workingmemory, "restore", version="1")
+    assert memory.get_working_memory(resource_id="r") == f"first {MARKER}"
+    numbers = world.workingmemory.versions.order_by("number").values_list("number", flat=True)
+    assert list(numbers) == [1, 2, 3, 4]
+
+
+def test_a_working_memory_of_a_thread(client: Client, world: World) -> None:
+    row = world.thread.working_memory
+    act(client, row, "edit", text_1="of the thread")
+    row.refresh_from_db()
+    assert row.value == "of the thread"
+    event = AdminEvent.objects.get(action="edit_working_memory")
+    assert (event.resource_uid, event.thread_uid) == ("r", "r-0")
+
+
+def test_jobs_are_tried_again(client: Client, world: World) -> None:
+    """From the list, also those that only wait."""
+    url = reverse("admin:memory_embeddingjob_changelist")
+    keys = list(EmbeddingJob.objects.values_list("pk", flat=True))
+    sent = {"action": "retry_listed", "_selected_action": keys}
+    assert client.post(url, {**sent, "index": "0"}).status_code == 200
+    assert client.post(url, {**sent, "reason": REASON}).status_code == 302
+    assert set(EmbeddingJob.objects.values_list("state", "attempts", "error")) == {("open", 0, "")}
+    assert AdminEvent.objects.filter(action="retry_embedding").count() == len(keys)
+
+
+def test_a_list_takes_a_number_of_rows(client: Client, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.admin.acts.pages.MAX_ROWS", 1)
+    space = world.embeddingjob.space
+    EmbeddingJob.objects.create(message=Message.objects.get(uid="r-0-1"), space=space)
+    url = reverse("admin:memory_embeddingjob_changelist")
+    keys = list(EmbeddingJob.objects.values_list("pk", flat=True))
+    response = client.post(url, {"action": "retry_listed", "_selected_action": keys, "index": "0"})
+    assert said(response)[-1] == "At most 1 rows at once. Nothing has been changed."
+
+
+def test_nothing_is_left_where_content_was_after_an_erasure(client: Client, world: World) -> None:
+    act(client, world.resource, "erase", typed="r")
+    assert {place for place in places_of() if place.startswith("memory_")} == set()
