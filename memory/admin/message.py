@@ -53,7 +53,7 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
         {"thread__id__exact", "thread__uid__exact", "thread__resource__id__exact", "cloned_from"}
     )
 
-    list_display = ("place", "excerpt", "role", "thread", "created_at")
+    list_display = ("place", "excerpt", "role", "created_at", "thread")
     list_display_links = None
     list_filter = ("role", OwnerFilter, DateFilter, EmbeddingFilter, RedactedFilter, MetadataFilter)
     list_select_related = ("thread",)
@@ -129,7 +129,7 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
 
     @admin.display(description=_("message"))
     def place(self, row: Message) -> SafeString:
-        return format_html('<a href="{}">{}</a>', message_url(row.thread_id, row.uid), row.uid)
+        return format_html('<a href="{0}" title="{1}">{1}</a>', message_url(row.thread_id, row.uid), row.uid)
 
     @admin.display(description=_("text"))
     def excerpt(self, row: Message) -> SafeString:
