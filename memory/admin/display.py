@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from django.urls import NoReverseMatch, reverse
+from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.http import urlencode
 
@@ -22,7 +23,11 @@ MAX_JSON = 20_000
 def pretty_json(value: Any) -> str:
     """JSON over several lines with every character visible; cut where it is very long."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return visible(text if len(text) <= MAX_JSON else f"{text[:MAX_JSON]}\n… ({len(text):,})")
+    return visible(
+        text
+        if len(text) <= MAX_JSON
+        else f"{text[:MAX_JSON]}\n… ({number_format(len(text), force_grouping=True)})"
+    )
 
 
 def preformatted(text: str) -> SafeString:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.contrib import admin
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.formats import localize
 from django.utils.html import format_html, format_html_join
 from django.utils.http import urlencode
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.base import MemoryAdminMixin
+from memory.admin.counts import COUNTED
 from memory.admin.filters import DateFilter, FormFilter
 from memory.content.controls import visible
 
@@ -71,7 +73,8 @@ class AdminEventAdminMixin(MemoryAdminMixin):
 
     @admin.display(description=_("counts"))
     def shown_counts(self, row: AdminEvent) -> SafeString:
-        return format_html_join("", "{}: {}<br>", sorted(row.counts.items()))
+        named = ((COUNTED.get(name, name), localize(number)) for name, number in sorted(row.counts.items()))
+        return format_html_join("", "{}: {}<br>", named)
 
     @admin.display(description=_("same act"))
     def act(self, row: AdminEvent) -> SafeString:

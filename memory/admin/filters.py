@@ -7,9 +7,11 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memory.admin.owners import of_account
 from memory.db.expressions import MetadataMatches
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 # Longest text a filter reads: the longest id.
 MAX_LENGTH = 512
+FROM, TO = pgettext_lazy("the first day", "From"), pgettext_lazy("the last day", "To")
 # Most resources of one account.
 MAX_OWNERS = 100
 
@@ -120,7 +123,7 @@ class DateFilter(FormFilter):
     parameter_name = "from"
     field: ClassVar = "created_at"
     input_type = "date"
-    parameters: ClassVar = {"from": _("From"), "to": _("To")}
+    parameters: ClassVar = {"from": FROM, "to": TO}
     periods: ClassVar = ((_("Today"), 0), (_("Past 7 days"), 6), (_("Past 30 days"), 29))
 
     @property
@@ -179,19 +182,37 @@ class MetadataFilter(FormFilter):
     title = _("metadata")
     parameter_name = "metadata"
     parameters: ClassVar = {"metadata": _("key=value")}
-    help_text = _('plan=pro, level=3, vip=true, code="3"')
+    help_text = 'plan=pro, level=3, vip=true, code="3"'
 
     def condition(self, model: type[Model]) -> Any:
-        key, equals, value = self.typed["metadata"].partition("=")
-        if not equals:
-            self.error = _("Write key=value.")
-            return None
-        check = Check()
-        wanted = read_metadata_filter(check, {key.strip(): scalar(value.strip())}, "metadata")
-        if check.issues:
-            self.error = check.issues[0].message
+        try:
+            wanted = read_entry(self.typed["metadata"])
+        except ValidationError as error:
+            self.error = error.messages[0]
             return None
         return MetadataMatches("metadata", wanted)
+
+
+def read_entry(text: str) -> dict[str, Any]:
+    """One entry that metadata must have, of `key=value`.
+
+    Raises:
+        ValidationError: `text` is something else, or the contract allows no such key or value.
+    """
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise ValidationError(_("Write key=value."))
+    check = Check()
+    wanted = read_metadata_filter(check, {key.strip(): scalar(value.strip())}, "metadata")
+    if check.issues:
+        raise ValidationError(
+            _(
+                "A key has 1 to 128 ASCII letters, digits and underscores, does not start with a digit, and "
+                "is not __proto__, prototype or constructor. A value is a text, a finite number, true, false "
+                "or null."
+            )
+        )
+    return wanted
 
 
 def scalar(text: str) -> Any:

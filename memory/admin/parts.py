@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from memory.admin.display import pretty_json
 from memory.content.controls import visible
@@ -77,13 +78,15 @@ def _part(part: Mapping[str, Any], render: TextRenderer, *, hidden: bool) -> Ite
             yield _text(text, render, hidden=hidden)
     elif kind == "reasoning":
         text = part.get("reasoning") or part.get("text") or ""
-        yield Block("reasoning", _("reasoning"), code=visible(str(text)[:MAX_SHOWN]))
+        yield Block(
+            "reasoning", pgettext("piece of a message", "reasoning"), code=visible(str(text)[:MAX_SHOWN])
+        )
     elif kind == "tool-invocation" and isinstance(part.get("toolInvocation"), Mapping):
         yield _tool(part["toolInvocation"])
     elif kind in ("file", "image"):
         yield _file(part)
     elif kind in ("source", "source-url", "source-document"):
-        yield Block("source", _("source"), code=pretty_json(part))
+        yield Block("source", pgettext("piece of a message", "source"), code=pretty_json(part))
     elif kind != "step-start":
         yield Block("data", visible(str(kind))[:80], code=pretty_json(part))
 
@@ -124,4 +127,4 @@ def _file(part: Mapping[str, Any]) -> Block:
     if isinstance(data, str) and data:
         is_address = data.startswith(("http://", "https://"))
         about.append(visible(data[:300]) if is_address else filesizeformat(len(data) * 3 // 4))
-    return Block("file", " · ".join(about) or _("attachment"), folded=False)
+    return Block("file", " · ".join(about) or pgettext("piece of a message", "attachment"), folded=False)

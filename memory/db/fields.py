@@ -31,7 +31,7 @@ class VectorField(_Field):
     points nowhere, is stored as NULL: no comparison finds it.
     """
 
-    description = "Vector"
+    description = _("Vector")
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
         return "vector" if connection.vendor == "postgresql" else "BLOB"

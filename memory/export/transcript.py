@@ -39,7 +39,7 @@ class Transcript(Format):
         facts = [(_("Owner"), visible(thread.resource.uid))]
         if thread.title:
             facts.append((_("Title"), _("(masked)") if heading.masked else visible(thread.title)))
-        facts.append((_("Times"), str(heading.zone)))
+        facts.append((_("Time zone"), str(heading.zone)))
         if heading.exported_at is not None:
             facts.append((_("Exported"), f"{heading.exported_at.astimezone(heading.zone):%Y-%m-%d %H:%M:%S}"))
         if heading.exported_by:

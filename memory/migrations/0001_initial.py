@@ -212,6 +212,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="embeddings",
                         to="memory.embeddingspace",
+                        verbose_name="embedding space",
                     ),
                 ),
                 (
@@ -221,6 +222,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="embeddings",
                         to="memory.message",
+                        verbose_name="message",
                     ),
                 ),
                 (
@@ -230,6 +232,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
                         to="memory.resource",
+                        verbose_name="resource",
                     ),
                 ),
                 (
@@ -239,6 +242,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="embeddings",
                         to="memory.thread",
+                        verbose_name="thread",
                     ),
                 ),
             ],
@@ -269,6 +273,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="working_memory",
                         to="memory.resource",
+                        verbose_name="resource",
                     ),
                 ),
                 (
@@ -279,6 +284,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="working_memory",
                         to="memory.thread",
+                        verbose_name="thread",
                     ),
                 ),
             ],
@@ -309,6 +315,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="versions",
                         to="memory.workingmemory",
+                        verbose_name="working memory",
                     ),
                 ),
             ],
@@ -352,6 +359,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="jobs",
                         to="memory.embeddingspace",
+                        verbose_name="embedding space",
                     ),
                 ),
                 (
@@ -361,6 +369,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="embedding_jobs",
                         to="memory.message",
+                        verbose_name="message",
                     ),
                 ),
             ],

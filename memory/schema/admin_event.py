@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memory.validation import MAX_ID_LENGTH
 
@@ -50,7 +51,7 @@ class AdminEvent(models.Model):
         MESSAGE = "message", _("message")
 
     action = models.CharField(_("action"), max_length=32, choices=Action.choices)
-    group = models.UUIDField(_("group"), default=uuid.uuid4)
+    group = models.UUIDField(pgettext_lazy("events of one act", "group"), default=uuid.uuid4)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memory.db.fields import VectorField
 from memory.schema import permissions
@@ -22,12 +23,12 @@ class EmbeddingSpace(models.Model):
     """
 
     class State(models.TextChoices):
-        BUILDING = "building", _("building")
-        ACTIVE = "active", _("active")
-        RETIRED = "retired", _("retired")
+        BUILDING = "building", pgettext_lazy("state of an embedding space", "building")
+        ACTIVE = "active", pgettext_lazy("state of an embedding space", "active")
+        RETIRED = "retired", pgettext_lazy("state of an embedding space", "retired")
 
     alias = models.CharField(_("alias"), max_length=64)
-    model = models.CharField(_("model"), max_length=255)
+    model = models.CharField(pgettext_lazy("of an embedder", "model"), max_length=255)
     dimensions = models.PositiveIntegerField(_("dimensions"))
     rule = models.CharField(_("rule"), max_length=64, default=TEXT_RULE)
     state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.ACTIVE)
@@ -55,16 +56,32 @@ class Embedding(models.Model):
     """
 
     message: models.ForeignKey[Message, Message] = models.ForeignKey(
-        "memory.Message", on_delete=models.CASCADE, related_name="embeddings", db_index=False
+        "memory.Message",
+        verbose_name=_("message"),
+        on_delete=models.CASCADE,
+        related_name="embeddings",
+        db_index=False,
     )
     space: models.ForeignKey[EmbeddingSpace, EmbeddingSpace] = models.ForeignKey(
-        "memory.EmbeddingSpace", on_delete=models.PROTECT, related_name="embeddings", db_index=False
+        "memory.EmbeddingSpace",
+        verbose_name=_("embedding space"),
+        on_delete=models.PROTECT,
+        related_name="embeddings",
+        db_index=False,
     )
     thread: models.ForeignKey[Thread, Thread] = models.ForeignKey(
-        "memory.Thread", on_delete=models.CASCADE, related_name="embeddings", db_index=False
+        "memory.Thread",
+        verbose_name=_("thread"),
+        on_delete=models.CASCADE,
+        related_name="embeddings",
+        db_index=False,
     )
     resource: models.ForeignKey[Resource, Resource] = models.ForeignKey(
-        "memory.Resource", on_delete=models.CASCADE, related_name="+", db_index=False
+        "memory.Resource",
+        verbose_name=_("resource"),
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
     )
     chunk = models.PositiveIntegerField(_("chunk"), default=0)
     # Names the whole embedded text of the message; see memory.content.text.text_hash.
@@ -95,14 +112,21 @@ class EmbeddingJob(models.Model):
     """
 
     class State(models.TextChoices):
-        OPEN = "open", _("open")
-        FAILED = "failed", _("failed")
+        OPEN = "open", pgettext_lazy("state of an embedding job", "open")
+        FAILED = "failed", pgettext_lazy("state of an embedding job", "failed")
 
     message: models.ForeignKey[Message, Message] = models.ForeignKey(
-        "memory.Message", on_delete=models.CASCADE, related_name="embedding_jobs", db_index=False
+        "memory.Message",
+        verbose_name=_("message"),
+        on_delete=models.CASCADE,
+        related_name="embedding_jobs",
+        db_index=False,
     )
     space: models.ForeignKey[EmbeddingSpace, EmbeddingSpace] = models.ForeignKey(
-        "memory.EmbeddingSpace", on_delete=models.CASCADE, related_name="jobs"
+        "memory.EmbeddingSpace",
+        verbose_name=_("embedding space"),
+        on_delete=models.CASCADE,
+        related_name="jobs",
     )
     state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.OPEN)
     attempts = models.PositiveIntegerField(_("attempts"), default=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memory.schema import permissions
 
@@ -13,10 +14,20 @@ class WorkingMemory(models.Model):
     """The working memory of one resource or of one thread; `value` is its latest version."""
 
     resource = models.OneToOneField(
-        "memory.Resource", on_delete=models.CASCADE, null=True, blank=True, related_name="working_memory"
+        "memory.Resource",
+        verbose_name=_("resource"),
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="working_memory",
     )
     thread = models.OneToOneField(
-        "memory.Thread", on_delete=models.CASCADE, null=True, blank=True, related_name="working_memory"
+        "memory.Thread",
+        verbose_name=_("thread"),
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="working_memory",
     )
     value = models.TextField(_("value"), blank=True, default="")
     updated_at = models.DateTimeField(_("updated at"), default=timezone.now)
@@ -42,9 +53,13 @@ class WorkingMemoryVersion(models.Model):
     """One state the working memory was in; the one with the highest number is the present one."""
 
     working_memory = models.ForeignKey(
-        "memory.WorkingMemory", on_delete=models.CASCADE, related_name="versions", db_index=False
+        "memory.WorkingMemory",
+        verbose_name=_("working memory"),
+        on_delete=models.CASCADE,
+        related_name="versions",
+        db_index=False,
     )
-    number = models.PositiveIntegerField(_("number"))
+    number = models.PositiveIntegerField(pgettext_lazy("of a version", "number"))
     value = models.TextField(_("value"), blank=True)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
 

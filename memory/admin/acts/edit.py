@@ -27,18 +27,18 @@ class TextsForm(ReasonForm):
     Args:
         data: as it was sent.
         texts: those that are stored.
-        label: of the fields, with a number where there are several.
+        labels: of the fields, one for each text.
     """
 
     # Names what the texts were when the page was made.
     seen = forms.CharField(widget=forms.HiddenInput, required=False)
 
-    def __init__(self, data: Any, *, texts: Sequence[str], label: _StrOrPromise) -> None:
+    def __init__(self, data: Any, *, texts: Sequence[str], labels: Sequence[_StrOrPromise]) -> None:
         super().__init__(data, initial={"seen": fingerprint(texts)})
         self.stored = [unix(text) for text in texts]
-        for number, text in enumerate(texts, 1):
+        for number, (text, label) in enumerate(zip(texts, labels, strict=True), 1):
             self.fields[f"text_{number}"] = forms.CharField(
-                label=label if len(texts) == 1 else f"{label} {number}",
+                label=label,
                 initial=text,
                 required=False,
                 strip=False,
@@ -116,7 +116,9 @@ class EditText(Act):
         return bool(found), found or [""]
 
     def form(self, data: Any = None) -> ReasonForm:
-        return MessageTextForm(data, texts=self._texts[1], label=_("Text"))
+        texts = self._texts[1]
+        labels = [_("Text %(number)d") % {"number": number} for number, _text in enumerate(texts, 1)]
+        return MessageTextForm(data, texts=texts, labels=labels if len(texts) > 1 else [_("Text")])
 
     def perform(self, form: Any) -> Outcome:
         if not form.is_changed:

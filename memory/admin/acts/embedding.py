@@ -29,15 +29,19 @@ class EmbeddingAct(Act):
         """What became of the jobs."""
         if not queued.jobs:
             return Outcome(_("There is nothing to embed."), self.home(), messages.WARNING)
-        text = ngettext(
-            "%(number)d embedding job is open.", "%(number)d embedding jobs are open.", queued.jobs
-        )
-        said = text % {"number": queued.jobs}
         if queued.at_once and memory_settings.EMBED == "inline":
-            then = _("Work on it has begun.")
+            text = ngettext(
+                "%(number)d embedding job is open. Work on it has begun.",
+                "%(number)d embedding jobs are open. Work on them has begun.",
+                queued.jobs,
+            )
         else:
-            then = _("The command embed_messages will do it.")
-        return Outcome(f"{said} {then}", self.home())
+            text = ngettext(
+                "%(number)d embedding job is open. The command embed_messages will do it.",
+                "%(number)d embedding jobs are open. The command embed_messages will do them.",
+                queued.jobs,
+            )
+        return Outcome(text % {"number": queued.jobs}, self.home())
 
 
 class Reembed(EmbeddingAct):
@@ -73,7 +77,8 @@ class Reembed(EmbeddingAct):
         try:
             queued = embed_again(self.targets, router.db_for_write(Message))
         except (ImproperlyConfigured, SemanticRecallNotConfigured) as error:
-            return Outcome(str(error), self.home(), messages.ERROR)
+            text = _("The messages cannot be embedded: %(error)s") % {"error": error}
+            return Outcome(text, self.home(), messages.ERROR)
         if queued.jobs:
             self.record(form, self.rows)
         return self.outcome(queued)

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.template.response import TemplateResponse
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.admin.acts.base import CAP, Act, ReasonForm
 from memory.admin.acts.redact import LEAVES_DISK
+from memory.admin.counts import ERASED
 from memory.admin.events import record, write_log
 from memory.admin.paging import capped
 from memory.models import AdminEvent, Message, Resource
@@ -23,20 +25,6 @@ if TYPE_CHECKING:
 
 # An owner with more messages would keep the browser and a worker waiting: the command is for those.
 MAX_MESSAGES = 20_000
-
-COUNTED = {
-    "resources": gettext_lazy("resources"),
-    "threads": gettext_lazy("threads"),
-    "messages": gettext_lazy("messages"),
-    "words": gettext_lazy("texts in the word index"),
-    "embeddings": gettext_lazy("vectors"),
-    "jobs": gettext_lazy("embedding jobs"),
-    "working_memories": gettext_lazy("working memories"),
-    "versions": gettext_lazy("versions of working memories"),
-    "log_entries": gettext_lazy("entries of the admin's log whose texts are blank now"),
-    "admin_events": gettext_lazy("admin events that name it by its hash now"),
-    "copies_left": gettext_lazy("copies in threads of other resources, which stay"),
-}
 
 
 class EraseForm(ReasonForm):
@@ -73,7 +61,7 @@ class EraseResource(Act):
         return _(
             "This resource has more than %(number)s messages, too many for a page. Erase it with the command "
             "manage.py erase_resource."
-        ) % {"number": f"{MAX_MESSAGES:,}"}
+        ) % {"number": number_format(MAX_MESSAGES, force_grouping=True)}
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("Its threads, messages, vectors, words in the index and working memories are deleted.")
@@ -83,7 +71,7 @@ class EraseResource(Act):
 
     def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
         for name, number in Resource.objects.count_owned(self.row.uid, cap=CAP).items():
-            yield COUNTED[name], capped(number, CAP)
+            yield ERASED[name], capped(number, CAP)
 
     def form(self, data: Any = None) -> ReasonForm:
         return EraseForm(data, uid=self.row.uid)
@@ -105,7 +93,7 @@ class EraseResource(Act):
             "list_url": self.url("resource_changelist"),
             "receipt": receipt,
             "event": event,
-            "counts": [(label, receipt.counts[name]) for name, label in COUNTED.items()],
+            "counts": [(label, receipt.counts[name]) for name, label in ERASED.items()],
             "leaves_disk": LEAVES_DISK[receipt.leaves_disk],
         }
         return TemplateResponse(self.request, "admin/memory/receipt.html", context)

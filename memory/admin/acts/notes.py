@@ -79,7 +79,7 @@ class EditWorkingMemory(NoteAct):
         yield _("Agents have it in mind from their next turn on.")
 
     def form(self, data: Any = None) -> ReasonForm:
-        return NoteForm(data, texts=[self.row.value], label=_("Value"))
+        return NoteForm(data, texts=[self.row.value], labels=[_("Value")])
 
     def perform(self, form: Any) -> Outcome:
         if not form.is_changed:

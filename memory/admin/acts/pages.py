@@ -130,7 +130,7 @@ class ActsMixin(_Base):
                 outcome = work()
         except ConversationMemoryError as error:
             # Something changed between the form and the act.
-            form.add_error(None, str(error))
+            form.add_error(None, _("This cannot be done: %(error)s") % {"error": error})
             return self._ask(found, form, hidden)
         if not isinstance(outcome, Outcome):
             return outcome

@@ -89,7 +89,9 @@ class OverviewMixin(_Base):
         bars = [Bar(date_format(day, "MONTH_DAY_FORMAT"), number) for day, number in found.value]
         total, most = sum(bar.value for bar in bars), max(bars, key=lambda bar: bar.value)
         title = _("Messages per day")
-        said = _("The past %(days)d days: %(total)s messages, at most %(most)s on one day, %(day)s.") % {
+        said = _(
+            "Messages of the past %(days)d days: %(total)s. The most on one day: %(most)s, on %(day)s."
+        ) % {
             "days": figures.DAYS,
             "total": Bar("", total).text,
             "most": most.text,
@@ -118,12 +120,12 @@ class OverviewMixin(_Base):
         if backlog.oldest is None:
             said = _("Nothing waits to be embedded.")
         else:
-            said = _("The oldest job that waits: %(date)s") % {
+            said = _("The oldest job that waits is of %(date)s.") % {
                 "date": date_format(timezone.localtime(backlog.oldest), "DATETIME_FORMAT")
             }
         lines = [(bar.label, bar.text, url) for bar, (_label, _number, url) in zip(shown, kinds, strict=True)]
         chart = rows("backlog", title, said, shown)
-        return Section("backlog", title, chart, (_("State"), _("Jobs")), lines, [said], found.age)
+        return Section("backlog", title, chart, (_("State"), _("Embedding jobs")), lines, [said], found.age)
 
     def _owners(self, request: HttpRequest) -> Section:
         found = figures.kept("owners", owners_of(request), figures.largest_owners)

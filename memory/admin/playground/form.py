@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.formats import number_format
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
-from memory.admin.filters import midnight, scalar
+from memory.admin.filters import FROM, TO, midnight, read_entry
 from memory.conf import memory_settings
-from memory.recall.filters import read_metadata_filter
-from memory.validation import Check
 
 AS_CONFIGURED = _("as the agent has it")
 
@@ -42,12 +40,12 @@ class PlaygroundForm(forms.Form):
         help_text=_("key=value, as in the filter of the lists"),
     )
     start = forms.DateField(
-        label=pgettext_lazy("the first day", "From"),
+        label=FROM,
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}),
     )
     end = forms.DateField(
-        label=pgettext_lazy("the last day", "To"),
+        label=TO,
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}),
     )
@@ -67,16 +65,7 @@ class PlaygroundForm(forms.Form):
 
     def clean_metadata(self) -> dict[str, Any]:
         text: str = self.cleaned_data["metadata"]
-        if not text.strip():
-            return {}
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise forms.ValidationError(_("Write key=value."))
-        check = Check()
-        wanted = read_metadata_filter(check, {key.strip(): scalar(value.strip())}, "metadata")
-        if check.issues:
-            raise forms.ValidationError(check.issues[0].message)
-        return wanted
+        return read_entry(text) if text.strip() else {}
 
     def clean(self) -> None:
         super().clean()
@@ -89,7 +78,9 @@ class PlaygroundForm(forms.Form):
                     self.add_error(name, _("A date looks like 2026-01-31."))
         for name, most in (("top_k", memory_settings.MAX_TOP_K), *self._windows()):
             if (self.cleaned_data.get(name) or 0) > most:
-                self.add_error(name, _("At most %(most)d.") % {"most": most})
+                self.add_error(
+                    name, _("At most %(most)s.") % {"most": number_format(most, force_grouping=True)}
+                )
 
     def _windows(self) -> list[tuple[str, int]]:
         return [(name, memory_settings.MAX_WINDOW) for name in ("before", "after")]

@@ -138,7 +138,7 @@ class PlaygroundMixin(_Base):
         except (SemanticRecallNotConfigured, EmbedderError) as error:
             return None, str(error)
         except (ConversationMemoryError, ImproperlyConfigured) as error:
-            form.add_error(None, str(error))
+            form.add_error(None, _("This cannot be tried out: %(error)s") % {"error": error})
             return None, ""
         return trial, ""
 
@@ -158,7 +158,7 @@ class PlaygroundMixin(_Base):
             except (SemanticRecallNotConfigured, EmbedderError) as error:
                 problem = str(error)
             except (ConversationMemoryError, ImproperlyConfigured) as error:
-                form.add_error(None, str(error))
+                form.add_error(None, _("This cannot be tried out: %(error)s") % {"error": error})
         if result is not None:
             log_recall(request, row, len(result.found))
         context = {
