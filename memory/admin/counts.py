@@ -25,5 +25,5 @@ COUNTED = {
     "titled_threads": _("threads with a title that shows a piece of it"),
     "results": _("results"),
     "hits": _("hits"),
-    "version": _("version"),
+    "version": _("version number"),
 }

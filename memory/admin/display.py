@@ -23,11 +23,9 @@ MAX_JSON = 20_000
 def pretty_json(value: Any) -> str:
     """JSON over several lines with every character visible; cut where it is very long."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return visible(
-        text
-        if len(text) <= MAX_JSON
-        else f"{text[:MAX_JSON]}\n… ({number_format(len(text), force_grouping=True)})"
-    )
+    if len(text) > MAX_JSON:
+        text = f"{text[:MAX_JSON]}\n… ({number_format(len(text), force_grouping=True)})"
+    return visible(text)
 
 
 def preformatted(text: str) -> SafeString:
