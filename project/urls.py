@@ -1,6 +1,7 @@
 """Addresses of the bundled site."""
 
 from django.contrib import admin
+from django.http import HttpResponse
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
@@ -9,6 +10,8 @@ from memory.health import health
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
+    # Browsers ask for it, and write into their console that it is missing.
+    path("favicon.ico", lambda request: HttpResponse(status=204)),
     path("healthz", health, name="health"),
     path("admin/", admin.site.urls),
     path("api/memory/", include("memory.api.urls")),

@@ -24,11 +24,14 @@ from memory.models import (
 
 MARKER = "zanzibar"
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
 # Differs from one answer to the next.
 _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"|nonce="[^"]*"')
 
 
-def conversation(uid: str, texts: Sequence[Any], owner: str = "r1") -> Thread:
+def conversation(
+    uid: str, texts: Sequence[Any], owner: str = "r1", *, start: datetime = START, every: timedelta = MINUTE
+) -> Thread:
     """A thread of messages `<uid>-0`, `<uid>-1`, ... one a minute; users and assistants take turns.
 
     A text is the content of a message, in any of its forms.
@@ -41,7 +44,7 @@ def conversation(uid: str, texts: Sequence[Any], owner: str = "r1") -> Thread:
             uid=f"{uid}-{number}",
             thread=thread,
             role="assistant" if number % 2 else "user",
-            created_at=START + timedelta(minutes=number),
+            created_at=start + number * every,
         )
         message.content = text
         messages.append(message)
