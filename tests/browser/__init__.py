@@ -22,3 +22,8 @@ def search(page: Page, words: str) -> None:
 def focused(page: Page) -> Locator:
     """The message that has the focus."""
     return page.locator("article.mem-message:focus")
+
+
+def asked_for(page: Page) -> Locator:
+    """The message that the conversation was opened at."""
+    return page.locator("article.mem-focus")

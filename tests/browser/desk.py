@@ -61,24 +61,20 @@ def make_desk() -> Desk:
     memory = Memory(working_memory={"enabled": True})
     for value in (FIRST_NOTE, NOTE):
         memory.update_working_memory(value, resource_id="jiwoo@example.org")
-    questions = [f"배송은 언제 오나요? {number}" for number in range(170)]
-    order = conversation("order-4711", questions, "jiwoo@example.org", start=START, every=HOUR)
+    talk = [f"배송은 언제 오나요? {number}" for number in range(170)]
+    talk[60] = KOREAN
+    order = conversation("order-4711", talk, "jiwoo@example.org", start=START, every=HOUR)
     talk = ["你好。", CHINESE, "好的，马上处理。", "谢谢。", "还有别的问题吗？", "没有了。"]
     account = conversation("account-wei", talk, "wei@example.org", start=START, every=HOUR)
     memory.update_thread(order.uid, title="주문 A-4711 전액환불")
     memory.update_thread(account.uid, title="注销账号")
-    # What is saved as agents do is embedded as well.
-    korean, chinese = (
-        memory.save_messages([{"id": uid, "thread_id": thread.uid, "role": "user", "content": text}])[0]
-        for uid, thread, text in (("order-4711-60", order, KOREAN), ("account-wei-1", account, CHINESE))
-    )
     return Desk(
         jiwoo=order.resource,
         order=order,
-        korean=korean,
+        korean=order.messages.get(text=KOREAN),
         wei=account.resource,
         account=account,
-        chinese=chinese,
+        chinese=account.messages.get(text=CHINESE),
         note=WorkingMemory.objects.get(),
     )
 
