@@ -24,7 +24,7 @@ from memory.content.controls import visible
 from memory.content.snippet import snippet
 from memory.db.expressions import IsOneOf
 from memory.models import Thread
-from memory.querysets.newest import in_hidden, newest_keys
+from memory.querysets.newest import in_hidden, newest_matches
 
 if TYPE_CHECKING:
     from django.core.paginator import Paginator
@@ -85,7 +85,12 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
 
     def find(self, rows: Any, term: str) -> Any:
         """The newest 1,001 messages with all words of `term`."""
-        return rows.filter(IsOneOf("pk", newest_keys(rows, term, MAX_HITS + 1)))
+        matches = newest_matches(rows, term, MAX_HITS + 1)
+        if not matches:
+            return rows.none()
+        # The dates say it once more: the list, sorted by them, is read from there on, not from the newest row.
+        dates = (matches[-1][1], matches[0][1])
+        return rows.filter(IsOneOf("pk", [key for key, _date in matches]), created_at__range=dates)
 
     def get_paginator(
         self, request: HttpRequest, queryset: Any, per_page: int, *args: Any, **kwargs: Any

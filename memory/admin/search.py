@@ -24,7 +24,7 @@ from memory.content.controls import visible
 from memory.content.snippet import snippet
 from memory.db.expressions import IsOneOf
 from memory.models import Message, Resource, Thread
-from memory.querysets.newest import newest_keys
+from memory.querysets.newest import newest_matches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,8 +119,8 @@ class SearchMixin(_Base):
         rows, readable = self.rows_of(request, Message), can_read(request)
         if rows is None or not term:
             return (None if rows is None else []), "0"
-        keys = newest_keys(rows, term, MAX_HITS + 1) if readable else []
-        wanted = rows.filter(Q(uid=term) | Q(IsOneOf("pk", keys[:SHOWN])))
+        matches = newest_matches(rows, term, MAX_HITS + 1) if readable else []
+        wanted = rows.filter(Q(uid=term) | Q(IsOneOf("pk", [key for key, _date in matches[:SHOWN]])))
         found = wanted.select_related("thread__resource").order_by("-created_at", "-pk")
         # A message of this id stands before those that only name it.
         messages = sorted(found, key=lambda message: message.uid != term)
@@ -131,7 +131,7 @@ class SearchMixin(_Base):
                 highlighted(snippet(message.text, term), term) if readable else hidden(),
             )
             for message in messages
-        ], capped(max(len(keys), len(messages)), MAX_HITS)
+        ], capped(max(len(matches), len(messages)), MAX_HITS)
 
 
 def highlighted(excerpt: str, term: str) -> SafeString:
