@@ -88,7 +88,7 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
         matches = newest_matches(rows, term, MAX_HITS + 1)
         if not matches:
             return rows.none()
-        # The dates say it once more: the list, sorted by them, is read from there on, not from the newest row.
+        # The dates say it once more, so that the list, sorted by them, is not read from the newest row on.
         dates = (matches[-1][1], matches[0][1])
         return rows.filter(IsOneOf("pk", [key for key, _date in matches]), created_at__range=dates)
 

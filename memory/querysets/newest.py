@@ -55,7 +55,7 @@ def newest_containing(
 
 
 def newest_matches(rows: MessageQuerySet, query: str, limit: int) -> list[tuple[int, datetime]]:
-    """The primary keys and dates of the newest `limit` of `rows` that have all words of `query`, newest first.
+    """Keys and dates of the newest `limit` of `rows` that have all words of `query`, newest first.
 
     On PostgreSQL 3 queries at most, 2 where the newest messages have enough of them; on SQLite 1.
     """
@@ -136,9 +136,9 @@ def _newest(rows: MessageQuerySet, limit: int) -> list[Message]:
 
 @contextmanager
 def _quick_bitmaps(using: str) -> Iterator[None]:
-    """A block that only reads, with enough memory for exact bitmaps, and in which PostgreSQL compiles nothing:
-    that takes longer than the search. Rolling back takes the settings away again, inside a transaction of
-    the caller too."""
+    """A block that only reads, with enough memory for exact bitmaps; nothing is compiled in it, which would
+    take longer than the search. Rolling back takes the settings away again, inside a transaction of the
+    caller too."""
     with transaction.atomic(using=using):
         with connections[using].cursor() as cursor:
             cursor.execute(f"SET LOCAL work_mem = '{WORK_MEM}'; SET LOCAL jit = off")
