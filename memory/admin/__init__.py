@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from django.contrib import admin
 
+from memory.admin.adminevent import AdminEventAdminMixin
 from memory.admin.base import AdminBase
 from memory.admin.embedding import EmbeddingAdminMixin, EmbeddingJobAdminMixin, EmbeddingSpaceAdminMixin
-from memory.admin.event import AdminEventAdminMixin
 from memory.admin.message import MessageAdminMixin
 from memory.admin.resource import ResourceAdminMixin
 from memory.admin.thread import ThreadAdminMixin

@@ -14,10 +14,10 @@ from django.db.models import Q, QuerySet
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 
+from memory.admin.answering import page
 from memory.admin.links import links_to
 from memory.admin.masks import can_read, hidden_column
 from memory.admin.owners import owners_of
-from memory.admin.pages import page
 from memory.admin.paging import CappedPaginator, sortable
 from memory.admin.reads import log_search
 from memory.conf import memory_settings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory.admin.events import record
 from memory.admin.masks import can_read
+from memory.admin.recording import record
 from memory.conf import memory_settings
 from memory.models import AdminEvent
 

@@ -10,10 +10,10 @@ from django.utils.translation import gettext_lazy as _
 from memory.admin.acts import ACTS, ActsMixin
 from memory.admin.base import MemoryAdminMixin
 from memory.admin.display import preformatted, pretty_json
-from memory.admin.events import record
 from memory.admin.filters import DateFilter, MetadataFilter
 from memory.admin.owners import of_account
 from memory.admin.playground import PlaygroundMixin
+from memory.admin.recording import record
 from memory.admin.titles import shown_threads
 from memory.models import AdminEvent, Thread
 

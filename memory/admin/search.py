@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 
+from memory.admin.answering import page
 from memory.admin.display import message_url
 from memory.admin.masks import can_read, hidden
 from memory.admin.owners import of_account
-from memory.admin.pages import page
 from memory.admin.paging import capped
 from memory.admin.reads import log_search
 from memory.admin.titles import ShownThread, shown_threads, with_words_in_title

@@ -18,12 +18,12 @@ from django.utils.translation import gettext_lazy
 
 from memory import schema
 from memory.admin import conversation
+from memory.admin.answering import page
 from memory.admin.conversation import Conversation, EmbeddingState, embedding_states
 from memory.admin.display import message_url, pretty_json
 from memory.admin.filters import midnight
 from memory.admin.links import ShownLink, links_to
 from memory.admin.masks import can_read
-from memory.admin.pages import page
 from memory.admin.parts import Block, blocks_of
 from memory.admin.reads import log_read
 from memory.admin.rendering import TextRenderer

@@ -213,7 +213,7 @@ def test_jobs_are_tried_again(client: Client, world: World) -> None:
 
 
 def test_a_list_takes_a_number_of_rows(client: Client, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory.admin.acts.pages.MAX_ROWS", 1)
+    monkeypatch.setattr("memory.admin.acts.views.MAX_ROWS", 1)
     space = world.embeddingjob.space
     EmbeddingJob.objects.create(message=Message.objects.get(uid="r-0-1"), space=space)
     url = reverse("admin:memory_embeddingjob_changelist")

@@ -9,13 +9,13 @@ from __future__ import annotations
 from memory.admin.acts.base import Act
 from memory.admin.acts.delete import DeleteMessages, DeleteThreads
 from memory.admin.acts.edit import EditText
-from memory.admin.acts.embedding import Reembed, RetryEmbedding
 from memory.admin.acts.erase import EraseResource
 from memory.admin.acts.export import ExportResource, ExportThread
-from memory.admin.acts.notes import EditWorkingMemory, RestoreWorkingMemory
-from memory.admin.acts.pages import ActsMixin
-from memory.admin.acts.places import CloneThread, MoveMessage, TransferThread
+from memory.admin.acts.moving import CloneThread, MoveMessage, TransferThread
 from memory.admin.acts.redact import Redact
+from memory.admin.acts.reembed import Reembed, RetryEmbedding
+from memory.admin.acts.versions import EditWorkingMemory, RestoreWorkingMemory
+from memory.admin.acts.views import ActsMixin
 from memory.admin.links import LINKS
 
 # By the model whose rows they are about, in the order of their links.

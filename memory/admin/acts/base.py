@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.display import message_url
-from memory.admin.events import record, write_log
 from memory.admin.links import Link
 from memory.admin.masks import can_read, hidden
 from memory.admin.owners import owners_of
 from memory.admin.paging import capped
+from memory.admin.recording import record, write_log
 from memory.content.controls import visible
 from memory.content.snippet import snippet
 from memory.schema import Message, Thread

@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy
 from memory.admin.acts.base import CAP, Act, ReasonForm
 from memory.admin.acts.redact import LEAVES_DISK
 from memory.admin.counts import ERASED
-from memory.admin.events import record, write_log
 from memory.admin.paging import capped
+from memory.admin.recording import record, write_log
 from memory.models import AdminEvent, Message, Resource
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from memory.admin.answering import page
 from memory.admin.overview import figures
 from memory.admin.overview.charts import Bar, columns, rows
 from memory.admin.owners import owners_of
-from memory.admin.pages import page
 from memory.admin.paging import capped
 from memory.content.controls import visible
 from memory.models import EmbeddingJob, Message, Resource

@@ -16,10 +16,10 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory.admin.answering import page, unlimited_page, within_limit
 from memory.admin.display import message_url
 from memory.admin.links import LINKS, Link
 from memory.admin.masks import can_read
-from memory.admin.pages import page, unlimited_page, within_limit
 from memory.admin.playground.form import PlaygroundForm
 from memory.admin.playground.trial import Found, Result, Trial
 from memory.admin.reads import log_recall

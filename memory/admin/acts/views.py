@@ -17,7 +17,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from memory.admin.acts.base import Act, Outcome, ReasonForm
-from memory.admin.pages import page
+from memory.admin.answering import page
 from memory.db.transactions import run_write
 from memory.exceptions import ConversationMemoryError
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 OFFERED = 50
 
 
-class NoteAct(Act):
+class WorkingMemoryAct(Act):
     """An act on the working memory of a resource or a thread."""
 
     permission = "memory.edit_working_memory"
@@ -51,7 +51,7 @@ class NoteAct(Act):
         return [(_("resource"), self.row.resource.uid)]
 
 
-class NoteForm(TextsForm):
+class ValueForm(TextsForm):
     def clean(self) -> None:
         super().clean()
         if self.errors or not self.is_changed:
@@ -68,7 +68,7 @@ def _is_object(text: str) -> bool:
         return False
 
 
-class EditWorkingMemory(NoteAct):
+class EditWorkingMemory(WorkingMemoryAct):
     name = "edit"
     label = gettext_lazy("Edit the value")
     button = gettext_lazy("Save the value")
@@ -79,7 +79,7 @@ class EditWorkingMemory(NoteAct):
         yield _("Agents have it in mind from their next turn on.")
 
     def form(self, data: Any = None) -> ReasonForm:
-        return NoteForm(data, texts=[self.row.value], labels=[_("Value")])
+        return ValueForm(data, texts=[self.row.value], labels=[_("Value")])
 
     def perform(self, form: Any) -> Outcome:
         if not form.is_changed:
@@ -103,7 +103,7 @@ class RestoreForm(ReasonForm):
         ]
 
 
-class RestoreWorkingMemory(NoteAct):
+class RestoreWorkingMemory(WorkingMemoryAct):
     name = "restore"
     label = gettext_lazy("Restore a version")
     button = gettext_lazy("Restore")
