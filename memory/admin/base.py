@@ -15,6 +15,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.answering import page
+from memory.admin.display import TEXTS, text_column
 from memory.admin.links import links_to
 from memory.admin.masks import can_read, hidden_column
 from memory.admin.owners import owners_of
@@ -118,13 +119,17 @@ class MemoryAdminMixin(_Mixin):
         return [entry for entry in filters if getattr(entry, "parameter_name", None) not in self.content]
 
     def masked(self, request: HttpRequest, names: Iterable[Any]) -> list[Any]:
-        """Names of columns or fields, with something that shows nothing in the place of content."""
-        if can_read(request):
-            return list(names)
-        return [
-            hidden_column(name, label_for_field(name, self.model, self)) if name in self.content else name
-            for name in names
-        ]
+        """Names of columns or fields, with something that shows nothing in the place of content, and with
+        every character of ids and such visible."""
+        closed = frozenset() if can_read(request) else self.content
+
+        def column(name: Any) -> Any:
+            if name not in closed and name not in TEXTS:
+                return name
+            label = label_for_field(name, self.model, self)
+            return hidden_column(name, label) if name in closed else text_column(name, label)
+
+        return [column(name) for name in names]
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Without this, anybody could ask for any column, and read off the number of rows what it holds."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from django.urls import NoReverseMatch, reverse
@@ -13,11 +14,16 @@ from django.utils.http import urlencode
 from memory.content.controls import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from django.db.models import Model
+    from django.utils.functional import _StrOrPromise
     from django.utils.safestring import SafeString
 
 # Longest JSON shown as a whole; content may have megabytes.
 MAX_JSON = 20_000
+# Fields that hold a short text as somebody wrote it; an id may be any text.
+TEXTS = frozenset({"uid", "cloned_from", "type", "resource_uid", "thread_uid", "message_uid", "reason"})
 
 
 def pretty_json(value: Any) -> str:
@@ -31,6 +37,21 @@ def pretty_json(value: Any) -> str:
 def preformatted(text: str) -> SafeString:
     """Text as it is, line by line; it can be reached and scrolled by keyboard."""
     return format_html('<pre class="mem-pre" tabindex="0" dir="auto">{}</pre>', text)
+
+
+@cache
+def text_column(name: str, label: _StrOrPromise) -> Callable[[Model], str]:
+    """A column of a list, or a field of a page, that shows one of these texts with every character visible.
+
+    The same one for the same arguments: the admin compares the fields of a page by identity.
+    """
+
+    def column(row: Model) -> str:
+        return visible(getattr(row, name)) or "–"
+
+    column.__name__ = name
+    column.short_description = label  # type: ignore[attr-defined]
+    return column
 
 
 def row_link(name: str, row: Model, text: str) -> SafeString:

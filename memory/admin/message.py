@@ -134,7 +134,7 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
 
     @admin.display(description=_("message"))
     def place(self, row: Message) -> SafeString:
-        return format_html('<a href="{0}" title="{1}">{1}</a>', message_url(row.thread_id, row.uid), row.uid)
+        return format_html('<a href="{0}" title="{1}">{1}</a>', message_url(row.thread_id, row.uid), row)
 
     @admin.display(description=_("text"))
     def excerpt(self, row: Message) -> SafeString:

@@ -112,7 +112,7 @@ class TranscriptMixin(_Base):
         context = {
             **self.admin_site.each_context(request),
             "title": _("Conversation"),
-            "subtitle": thread.uid,
+            "subtitle": str(thread),
             "opts": self.opts,
             "thread": thread,
             "thread_title": visible(thread.title),

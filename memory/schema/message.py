@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from memory.content.controls import visible
 from memory.content.dates import wire_date
 from memory.content.incoming import MAX_TYPE_LENGTH
 from memory.content.normalise import Content, empty_body, normalise_content
@@ -105,7 +106,8 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.uid
+        """The id, as it can be read: characters in it that turn or hide text by their names."""
+        return visible(self.uid)
 
     @property
     def content(self) -> dict[str, Any]:

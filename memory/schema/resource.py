@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from memory.content.controls import visible
 from memory.ids import uuid7
 from memory.schema import permissions
 from memory.validation import MAX_ID_LENGTH
@@ -39,7 +40,8 @@ class Resource(models.Model):
         constraints = [models.UniqueConstraint(fields=["uid"], name="memory_resource_uid")]
 
     def __str__(self) -> str:
-        return self.uid
+        """The id, as it can be read: characters in it that turn or hide text by their names."""
+        return visible(self.uid)
 
     def as_dict(self) -> dict[str, Any]:
         """The wire's shape."""

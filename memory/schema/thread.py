@@ -8,6 +8,7 @@ from django.db import models, router, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from memory.content.controls import visible
 from memory.content.dates import wire_date
 from memory.db.indexes import ContainmentIndex
 from memory.ids import uuid7
@@ -48,7 +49,8 @@ class Thread(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.uid
+        """The id, as it can be read: characters in it that turn or hide text by their names."""
+        return visible(self.uid)
 
     def save(self, **options: Any) -> None:
         using = options.get("using") or router.db_for_write(type(self), instance=self)

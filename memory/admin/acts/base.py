@@ -214,10 +214,10 @@ def facts_of(request: HttpRequest, row: Any) -> list[tuple[_StrOrPromise, Any]]:
     facts: list[tuple[_StrOrPromise, Any]] = [(row._meta.verbose_name, str(row))]
     if isinstance(row, Message):
         said = visible(snippet(row.text, "")) if readable else hidden()
-        facts += [(_("thread"), row.thread.uid), (_("resource"), row.thread.resource.uid), (_("text"), said)]
+        facts += [(_("thread"), row.thread), (_("resource"), row.thread.resource), (_("text"), said)]
     elif isinstance(row, Thread):
         title = visible(row.title) if readable else hidden()
-        facts += [(_("resource"), row.resource.uid), (_("title"), title or "–")]
+        facts += [(_("resource"), row.resource), (_("title"), title or "–")]
     return facts
 
 

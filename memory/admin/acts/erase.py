@@ -15,6 +15,7 @@ from memory.admin.acts.redact import LEAVES_DISK
 from memory.admin.counts import ERASED
 from memory.admin.paging import capped
 from memory.admin.recording import record, write_log
+from memory.content.controls import visible
 from memory.models import AdminEvent, Message, Resource
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class EraseForm(ReasonForm):
 
     def clean_typed(self) -> str:
         typed: str = self.cleaned_data["typed"]
-        if self.uid not in (typed, typed.strip()):
+        # Nobody can type what does not show: it may be typed as the page shows it.
+        if not {typed, typed.strip()} & {self.uid, visible(self.uid)}:
             raise forms.ValidationError(_("This is not the id of the resource."))
         return typed
 

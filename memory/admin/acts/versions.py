@@ -47,8 +47,8 @@ class WorkingMemoryAct(Act):
 
     def facts(self) -> list[tuple[_StrOrPromise, Any]]:
         if thread := self.row.thread:
-            return [(_("thread"), thread.uid), (_("resource"), thread.resource.uid)]
-        return [(_("resource"), self.row.resource.uid)]
+            return [(_("thread"), thread), (_("resource"), thread.resource)]
+        return [(_("resource"), self.row.resource)]
 
 
 class ValueForm(TextsForm):
