@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.urls import path
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memory.admin.acts import ACTS, ActsMixin, DeleteMessages, Reembed
 from memory.admin.base import MemoryAdminMixin
@@ -144,7 +145,7 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
     def shown_text(self, row: Message) -> SafeString:
         return preformatted(visible(row.text))
 
-    @admin.display(description=_("content"))
+    @admin.display(description=pgettext_lazy("of a message", "content"))
     def shown_body(self, row: Message) -> SafeString:
         return preformatted(pretty_json(row.body))
 

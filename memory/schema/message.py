@@ -64,7 +64,7 @@ class Message(models.Model):
     )
     role = models.CharField(_("role"), max_length=16, choices=Role.choices)
     type = models.CharField(_("type"), max_length=MAX_TYPE_LENGTH, blank=True, default="")
-    body = models.JSONField(_("content"), default=empty_body)
+    body = models.JSONField(pgettext_lazy("of a message", "content"), default=empty_body)
     metadata = models.JSONField(_("metadata"), default=dict, blank=True)
     text = models.TextField(_("text"), blank=True, editable=False, default="")
     created_at = models.DateTimeField(_("created at"), blank=True)
