@@ -3,12 +3,13 @@
 from memory.recall.config import MemoryConfig, SemanticRecallConfig, WorkingMemoryConfig, known_options
 from memory.recall.filters import DateRange, MessageFilter
 from memory.recall.keyset import Keyset, Position
-from memory.recall.receipts import EraseReceipt, RedactReceipt
+from memory.recall.receipts import LEAVES_DISK, EraseReceipt, RedactReceipt
 from memory.recall.request import Include, RecallRequest
 from memory.recall.result import CloneResult, RecallResult, ThreadPage, WorkingMemoryState
 from memory.recall.search import SearchHit, SearchRequest, SearchResult
 
 __all__ = [
+    "LEAVES_DISK",
     "CloneResult",
     "DateRange",
     "EraseReceipt",

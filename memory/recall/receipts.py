@@ -7,8 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
+from django.utils.translation import gettext_lazy as _
+
 if TYPE_CHECKING:
     from memory.db.erasing import LeavesDisk
+
+# By the `leaves_disk` of a receipt, in words.
+LEAVES_DISK = {
+    "now": _("Nothing of it is left in the database's files."),
+    "checkpoint": _(
+        "Another connection is reading: until it is done, the write-ahead log of SQLite holds some of it."
+    ),
+    "vacuum": _("Nothing reaches it any more; the disk is freed by the next VACUUM of the database."),
+}
 
 
 def hashed_id(uid: str) -> str:

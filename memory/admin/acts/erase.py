@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.admin.acts.base import CAP, Act, ReasonForm
-from memory.admin.acts.redact import LEAVES_DISK
 from memory.admin.counts import ERASED
 from memory.admin.paging import capped
 from memory.admin.recording import record, write_log
 from memory.content.controls import visible
 from memory.models import AdminEvent, Message, Resource
+from memory.recall import LEAVES_DISK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,6 +15,7 @@ from memory.admin.masks import can_read, hidden
 from memory.admin.paging import capped
 from memory.content.controls import visible
 from memory.models import AdminEvent, Message, Thread
+from memory.recall import LEAVES_DISK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,16 +24,6 @@ if TYPE_CHECKING:
 
 # Copies and titles that the page shows.
 SHOWN = 20
-
-LEAVES_DISK = {
-    "now": gettext_lazy("Nothing of it is left in the database's files."),
-    "checkpoint": gettext_lazy(
-        "Another connection is reading: until it is done, the write-ahead log of SQLite holds some of it."
-    ),
-    "vacuum": gettext_lazy(
-        "Nothing reaches it any more; the disk is freed by the next VACUUM of the database."
-    ),
-}
 
 
 class RedactForm(ReasonForm):

@@ -14,17 +14,9 @@ from rich.table import Table
 from memory.exceptions import ConversationMemoryError, ResourceNotFound
 from memory.management.console import make_console, make_progress, terminal_user
 from memory.models import AdminEvent, Resource
-from memory.recall import EraseReceipt
+from memory.recall import LEAVES_DISK, EraseReceipt
 
 CAP = 10_000
-
-LEAVES_DISK = {
-    "now": "Nothing of it is left in the database's files.",
-    "checkpoint": "Another connection is reading: the write-ahead log still holds some of it, until SQLite "
-    "empties the log. Run the command again to have that done.",
-    "vacuum": "Nothing reaches it any more; the disk is freed by the next VACUUM. Backups and the server's "
-    "own log are kept as long as you keep them.",
-}
 
 
 class Command(BaseCommand):
@@ -116,4 +108,4 @@ def _print_receipt(console: Console, receipt: EraseReceipt) -> None:
     console.print(f"Erased at {receipt.erased_at:%Y-%m-%d %H:%M:%S} UTC.", style="green")
     console.print(f"The events name it {receipt.resource_uid}", soft_wrap=True)
     console.print(table)
-    console.print(LEAVES_DISK[receipt.leaves_disk])
+    console.print(str(LEAVES_DISK[receipt.leaves_disk]))
