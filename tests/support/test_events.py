@@ -73,6 +73,47 @@ def test_bad_input_writes_nothing(given: dict[str, Any], field: str) -> None:
     assert not AdminEvent.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("2001:DB8::1", "2001:db8::1"),
+        ("fe80::1%eth0", "fe80::1"),
+        ("1.2.3.4:5678", None),
+        ("1.2.3.4, 5.6.7.8", None),
+        ("unix:", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_an_address_that_is_none_is_left_out(given: str | None, stored: str | None) -> None:
+    """Servers and proxies put all kinds of things in its place; no act fails over that."""
+    AdminEvent.objects.record("read", resource_id="r", ip=given)
+    assert AdminEvent.objects.get().ip == stored
+
+
+@pytest.mark.parametrize("number", [3, 60])
+def test_the_events_of_one_act(number: int, count_queries: Callable[..., Any]) -> None:
+    """One group, and one statement however many objects there are."""
+    objects = [{"resource_id": "r", "thread_id": "t", "message_id": f"m{one}"} for one in range(number)]
+    with count_queries(1):
+        events = AdminEvent.objects.record_all("delete_message", objects, actor_name="ada", reason="why")
+    stored = list(AdminEvent.objects.order_by("pk"))
+    assert [event.pk for event in events] == [event.pk for event in stored]
+    assert [event.message_uid for event in stored] == [one["message_id"] for one in objects]
+    assert {(event.target, event.thread_uid, event.reason) for event in stored} == {("message", "t", "why")}
+    assert len({event.group for event in stored}) == 1
+    with count_queries(0):
+        assert AdminEvent.objects.record_all("delete_message", []) == []
+
+
+def test_one_wrong_object_and_no_event_is_written() -> None:
+    with pytest.raises(RecallError) as caught:
+        AdminEvent.objects.record_all("read", [{"resource_id": "r"}, {"resource_id": "r", "thread_id": ""}])
+    assert [issue.field for issue in caught.value.issues] == ["objects[1].thread_id"]
+    assert not AdminEvent.objects.exists()
+
+
 def test_it_outlives_the_object_and_the_account() -> None:
     staff = User.objects.create_user("ada")
     owner = make_owner("o", threads=1, messages=1)
