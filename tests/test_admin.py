@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from memory import Memory
-from memory.models import AdminEvent, Message, Resource
+from memory.models import AdminEvent, Message
 
 MODELS = sorted(
     (model for model in admin.site._registry if model._meta.app_label == "memory"),
@@ -43,26 +43,8 @@ def test_lists_and_rows_open(
     row = model.objects.first() if model.__name__ != "EmbeddingJob" else model._default_manager.get()
     page = reverse(f"{name}_change", args=[row.pk])
     assert admin_client.get(page).status_code == 200
-    if model.__name__ != "Resource":
-        assert admin_client.post(page, {}).status_code == 403
+    assert admin_client.post(page, {}).status_code == 403
     assert admin_client.get(reverse(f"{name}_add")).status_code == 403
-
-
-@pytest.mark.django_db
-def test_a_resource_is_linked_to_an_account(admin_client: Client, admin_user: Any) -> None:
-    """The rest of the row stays, whatever is sent, and whoever changes it meanwhile."""
-    resource = Resource.objects.ensure("customer-7")
-    Resource.objects.update_resource("customer-7", metadata={"plan": "pro"})
-    page = reverse("admin:memory_resource_change", args=[resource.pk])
-    sent = {"user": admin_user.pk, "uid": "other", "metadata": "{}"}
-    assert admin_client.post(page, sent).status_code == 302
-    resource.refresh_from_db()
-    assert (resource.user, resource.uid, resource.metadata) == (admin_user, "customer-7", {"plan": "pro"})
-    assert admin_client.post(page, {"user": admin_user.pk}).status_code == 302
-    assert AdminEvent.objects.get(action="link_resource").resource_uid == "customer-7"
-    assert admin_client.post(page, {"user": ""}).status_code == 302
-    resource.refresh_from_db()
-    assert resource.user is None
 
 
 def test_every_table_is_registered() -> None:

@@ -26,4 +26,6 @@ COUNTED = {
     "results": _("results"),
     "hits": _("hits"),
     "version": _("version number"),
+    "user": _("number of the user account"),
+    "former_user": _("number of the former user account"),
 }

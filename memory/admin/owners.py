@@ -37,6 +37,12 @@ def owners_of(request: HttpRequest) -> Owners:
     return owners
 
 
+def account_is(name: str, path: str = "") -> Q:
+    """User accounts of this name; rows that lead to one, where `path` does: "user__"."""
+    field = get_user_model()._meta.get_field(get_user_model().USERNAME_FIELD)
+    return Q(**{f"{path}{field.name}": name})
+
+
 def of_account(name: str) -> Q:
     """Resources that are linked to the user account of this name."""
-    return Q(**{f"user__{get_user_model().USERNAME_FIELD}": name})
+    return account_is(name, "user__")

@@ -13,13 +13,11 @@ from memory.admin.display import preformatted, pretty_json
 from memory.admin.filters import DateFilter, MetadataFilter
 from memory.admin.owners import of_account
 from memory.admin.playground import PlaygroundMixin
-from memory.admin.recording import record
 from memory.admin.titles import shown_threads
-from memory.models import AdminEvent, Thread
+from memory.models import Thread
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
-    from django.forms import ModelForm
     from django.http import HttpRequest, HttpResponse
     from django.utils.safestring import SafeString
 
@@ -30,8 +28,6 @@ RECENT = 10
 
 
 class ResourceAdminMixin(ActsMixin, PlaygroundMixin, MemoryAdminMixin):
-    """Only the account can be changed: over HTTP it may touch everything that the resource owns."""
-
     acts = ACTS["resource"]
 
     content = frozenset({"shown_metadata", "metadata"})
@@ -46,18 +42,6 @@ class ResourceAdminMixin(ActsMixin, PlaygroundMixin, MemoryAdminMixin):
     search_fields = ("uid",)
     search_help_text = _("An id, or the name of a user account, whole and exact")
     fields = ("uid", "user", "shown_metadata", "created_at", "updated_at")
-    readonly_fields = ("uid", "shown_metadata", "created_at", "updated_at")
-    # Neither a list of all users, nor an autocompletion, which the site's admin of users may not offer.
-    raw_id_fields = ("user",)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return super(MemoryAdminMixin, self).has_change_permission(request, obj)
-
-    def save_model(self, request: HttpRequest, obj: Resource, form: ModelForm[Any], change: bool) -> None:
-        # The metadata may have been merged with others since the row was read.
-        obj.save(update_fields=["user"])
-        if "user" in form.changed_data:
-            record(request, AdminEvent.Action.LINK_RESOURCE, obj)
 
     def find(self, rows: QuerySet[Resource], term: str) -> QuerySet[Resource]:
         return rows.filter(of_account(term))

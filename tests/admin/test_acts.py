@@ -28,6 +28,7 @@ SENT: dict[str, dict[str, Any]] = {
     "message-move": {"thread": "r-1"},
     "thread-transfer": {"resource": "other"},
     "thread-clone": {},
+    "resource-link": {"account": "agent"},
     "resource-erase": {"typed": "r"},
     "workingmemory-edit": {"text_1": "other notes"},
     "workingmemory-restore": {"version": "1"},

@@ -31,6 +31,7 @@ def client() -> Client:
     return staff(
         READ,
         "export_resource",
+        "change_resource",
         "erase_resource",
         "clone_thread",
         "transfer_thread",
@@ -59,7 +60,7 @@ def test_nothing_goes_to_an_owner_that_the_viewer_does_not_see(name: str) -> Non
     """It is not told that there is one."""
     world = make_world()
     Resource.objects.ensure("other")
-    client = staff("transfer_thread", "clone_thread")
+    client = staff(READ, "transfer_thread", "clone_thread")
     errors = [
         str(act(client, world.thread, name, resource=uid).context["form"].errors)
         for uid in ("other", "nobody")
@@ -89,6 +90,30 @@ def test_the_page_of_a_long_thread_counts_to_a_hundred(
     assert act(client, world.thread, "delete").url == reverse("admin:memory_thread_changelist")
     assert Message.objects.filter(thread__uid="r-0").count() == 0
     assert Message.objects.filter(thread__uid="r-1").count() == 3
+
+
+def test_a_resource_is_linked_to_an_account(client: Client, world: World) -> None:
+    """By its whole name, with a reason, and with the accounts in the event; the rest of the row stays."""
+    Resource.objects.update_resource("r", metadata={"plan": "pro"})
+    page = reverse("admin:memory_resource_change", args=[world.resource.pk])
+    agent = User.objects.get(username="agent")
+    assert client.post(page, {"user": agent.pk}).status_code == 403
+    for wrong in ("Agent", "nobody", "x" * 300):
+        response = act(client, world.resource, "link", account=wrong)
+        assert response.context["form"].errors.keys() == {"account"}, wrong
+    assert act(client, world.resource, "link", account="agent").url == page
+    world.resource.refresh_from_db()
+    assert world.resource.user == agent
+    assert world.resource.metadata["plan"] == "pro"
+    assert said(act(client, world.resource, "link"))[-1] == "The resource is linked like this already."
+    act(client, world.resource, "link", account="")
+    world.resource.refresh_from_db()
+    assert world.resource.user is None
+    events = AdminEvent.objects.filter(action="link_resource").order_by("pk")
+    assert [(event.resource_uid, event.counts) for event in events] == [
+        ("r", {"user": agent.pk}),
+        ("r", {"former_user": agent.pk}),
+    ]
 
 
 @pytest.mark.parametrize("format", ["jsonl", "html", "markdown"])

@@ -120,12 +120,18 @@ def test_ids_are_found(masked: Client, model: Any) -> None:
     assert MARKER not in text_of(answer)
 
 
-def test_a_resource_is_linked_without_reading_it(staff: Callable[..., Client]) -> None:
-    """Whoever may change a resource but not read content sees no metadata, and changes none."""
-    resource = Resource.objects.create(uid="r", metadata={MARKER: MARKER})
-    client = staff("view_resource", "change_resource")
-    page = reverse("admin:memory_resource_change", args=[resource.pk])
-    assert MARKER not in text_of(client.get(page))
-    assert client.post(page, {"user": "", "metadata": "{}"}).status_code == 302
-    resource.refresh_from_db()
-    assert resource.metadata == {MARKER: MARKER}
+@pytest.mark.parametrize(
+    ("model", "name"), [("resource", "link"), ("thread", "clone"), ("thread", "transfer")]
+)
+def test_nobody_opens_content_by_another_way(
+    staff: Callable[..., Client], marked: dict[str, Any], model: str, name: str
+) -> None:
+    """What is linked or given to an account of one's own is read over HTTP: for those who may read here."""
+    everything = Permission.objects.filter(content_type__app_label="memory").exclude(
+        codename="view_message_content"
+    )
+    client = staff(*everything.values_list("codename", flat=True))
+    url = reverse(f"admin:memory_{model}_{name}", args=[marked[model].pk])
+    assert client.get(url).status_code == 403
+    assert client.post(url, {"reason": "x", "account": "staff-0", "resource": "r-marked"}).status_code == 403
+    assert url not in text_of(client.get(reverse(f"admin:memory_{model}_change", args=[marked[model].pk])))

@@ -11,6 +11,7 @@ from memory.admin.acts.delete import DeleteMessages, DeleteThreads
 from memory.admin.acts.edit import EditText
 from memory.admin.acts.erase import EraseResource
 from memory.admin.acts.export import ExportResource, ExportThread
+from memory.admin.acts.link import LinkResource
 from memory.admin.acts.moving import CloneThread, MoveMessage, TransferThread
 from memory.admin.acts.redact import Redact
 from memory.admin.acts.reembed import Reembed, RetryEmbedding
@@ -22,7 +23,7 @@ from memory.admin.links import LINKS
 ACTS: dict[str, tuple[type[Act], ...]] = {
     "message": (EditText, Redact, MoveMessage, Reembed, DeleteMessages),
     "thread": (ExportThread, CloneThread, TransferThread, Reembed, DeleteThreads),
-    "resource": (ExportResource, EraseResource),
+    "resource": (ExportResource, LinkResource, EraseResource),
     "workingmemory": (EditWorkingMemory, RestoreWorkingMemory),
     "embeddingjob": (RetryEmbedding,),
 }

@@ -110,6 +110,8 @@ class TransferThread(Act):
     button = gettext_lazy("Transfer")
     permission = "memory.transfer_thread"
     action = AdminEvent.Action.TRANSFER_THREAD
+    # A resource of their own would show it to those who may not read here.
+    content = True
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("The thread with its messages and its own working memory belongs to that resource then.")
@@ -146,6 +148,8 @@ class CloneThread(Act):
     button = gettext_lazy("Clone")
     permission = "memory.clone_thread"
     action = AdminEvent.Action.CLONE_THREAD
+    # A resource of their own would show it to those who may not read here.
+    content = True
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("A new thread gets copies of all messages, vectors and the working memory of this one.")
