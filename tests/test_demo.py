@@ -13,7 +13,7 @@ from pytest_django import Settings
 from memory.models import Embedding, EmbeddingJob, Message, Resource, Thread
 from project.management.commands.demo import interpreter
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 
 
 def run() -> str:

@@ -22,7 +22,7 @@ MAX_MESSAGES = 10_000
 MAX_DEPTH = 100
 MAX_WINDOW = MAX_INCLUDES = MAX_TOP_K = 1_000
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 @pytest.fixture

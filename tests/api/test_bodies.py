@@ -14,7 +14,7 @@ from tests.api import Caller, message
 from tests.api.bodies import BAD_TEXT, OWN, WRONG, encoded, fields_of, is_named, raw, refused, takes
 from tests.api.routes import BODIES, Route, distinct, examples
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 def test_odd_names_are_unknown_ones(guarded: Caller) -> None:

@@ -12,7 +12,7 @@ from tests.api.bodies import BAD_TEXT, OWN, encoded, fields_of, is_named, raw, r
 from tests.api.routes import BODIES, distinct, examples
 from tests.bad_input import nested
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 # Where any JSON may stand, or some that holds more.
 FREE = {"metadata", "messages", "options", "memoryConfig", "threadConfig", "include", "filter", "orderBy"}

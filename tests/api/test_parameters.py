@@ -14,7 +14,7 @@ from tests.api import Answer, Caller
 from tests.api.bodies import BAD_TEXT, OWN, WRONG, is_named, refused, takes
 from tests.api.routes import ROUTES, Request, Route, distinct, examples, places
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 QUERIES = [route for route in distinct(ROUTES) if route.operation.query is not None]
 # No whole numbers from 0, as JavaScript coerces text, that a database can count.

@@ -12,9 +12,12 @@ from django.conf import settings
 
 from tests.embedders.openai_stub import OpenAIStub, says
 
-pytestmark = pytest.mark.skipif(
-    "sqlite" not in settings.DATABASES["default"]["ENGINE"], reason="its databases are files of its own"
-)
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(
+        "sqlite" not in settings.DATABASES["default"]["ENGINE"], reason="its databases are files of its own"
+    ),
+]
 
 ROOT = Path(__file__).parents[2]
 

@@ -17,6 +17,8 @@ from memory.processors.openai_messages import to_openai
 from tests.properties.conversations import Turn, check_prompt, histories, systems, without_null
 from tests.properties.histories import fresh
 
+pytestmark = pytest.mark.once
+
 
 def text_of(message: Turn) -> str:
     """What a system message says."""

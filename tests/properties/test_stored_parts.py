@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,8 @@ from memory.processors.tool_calls import drop_incomplete, pending_calls
 from memory.processors.ui_messages import from_ui, to_ui
 from tests.properties.conversations import check_prompt, optional, words
 from tests.properties.documents import documents, stored
+
+pytestmark = pytest.mark.once
 
 KINDS = [
     "text",

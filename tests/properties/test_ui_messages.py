@@ -16,6 +16,8 @@ from memory.processors.ui_messages import from_ui, to_ui
 from tests.properties.histories import fresh
 from tests.properties.ui_messages import chat_messages, ui_messages
 
+pytestmark = pytest.mark.once
+
 STATES = {"input-streaming", "input-available", "output-available", "output-error"}
 TYPES = {"text", "reasoning", "file", "source-url", "source-document", "step-start", "dynamic-tool"}
 

@@ -13,7 +13,7 @@ from tests.api.leaks.observing import SECRET, Seen, World, observe, tables
 from tests.api.leaks.places import requests
 from tests.api.routes import ROUTES, Route, distinct, examples
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 # Where a write claims an id: (route, place) -> the constant answer to a taken one.
 THREAD_TAKEN = "This thread id is taken. Choose another one, or leave it out."
