@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from memory.exceptions import ThreadConflict, ThreadNotFound
+from memory.exceptions import RecallError, ThreadConflict, ThreadNotFound
 from memory.models import Embedding, EmbeddingJob, Message, Resource, Thread, WorkingMemory
 
 pytestmark = pytest.mark.django_db
@@ -131,6 +131,20 @@ def test_delete_takes_all_that_hangs_on_the_thread(
     assert EmbeddingJob.objects.count() == 0
     assert WorkingMemory.objects.count() == 2
     assert keeper.get_working_memory(resource_id="r1") == "the owner's"
+
+
+def test_many_are_deleted_at_once(count_queries: Callable[..., AbstractContextManager[Any]]) -> None:
+    """What staff do in a list: those of the owners, and no statement for each."""
+    for number in range(12):
+        memory.create_thread("other" if number == 3 else "r", thread_id=f"t{number}")
+    named = [f"t{number}" for number in range(10)]
+    assert Thread.objects.delete_threads(["unknown"]) == Thread.objects.delete_threads([]) == []
+    with pytest.raises(RecallError):
+        Thread.objects.delete_threads(["t1", ""])
+    with count_queries(at_most=12):
+        deleted = Thread.objects.delete_threads([*named, "unknown"], owners=["r"])
+    assert deleted == [uid for uid in named if uid != "t3"]
+    assert sorted(Thread.objects.values_list("uid", flat=True)) == ["t10", "t11", "t3"]
 
 
 def test_last_message_at_follows_the_newest_message() -> None:

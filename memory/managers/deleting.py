@@ -16,7 +16,7 @@ from memory.validation import Check
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-    from memory.schema import Message
+    from memory.schema import Message, Thread
 
 
 def read_ids(check: Check, ids: Any, path: str = "ids") -> list[str]:
@@ -74,6 +74,29 @@ def delete_messages(
         return deleted
 
     return run_write(using, messages.model._meta.db_table, delete)
+
+
+def delete_threads(ids: Sequence[str], *, owners: Collection[str] | None, using: str) -> list[str]:
+    """See :meth:`ThreadManager.delete_threads`."""
+    check = Check()
+    uids = read_ids(check, ids)
+    check.finish()
+
+    def delete() -> list[str]:
+        threads = lock_threads(using, uids=uids, owners=owners)
+        delete_locked(threads, using)
+        return [thread.uid for thread in threads]
+
+    return run_write(using, tables.threads(using).model._meta.db_table, delete)
+
+
+def delete_locked(threads: Sequence[Thread], using: str) -> None:
+    """Delete threads, which are locked, with all that they have. The number of queries depends neither on
+    theirs nor on that of their messages."""
+    keys = [thread.pk for thread in threads]
+    delete_rows(tables.messages(using).filter(IsOneOf("thread_id", keys)))
+    # Django's own way, which finds what other apps hang on a thread.
+    tables.threads(using).filter(IsOneOf("pk", keys)).delete()
 
 
 def delete_rows(messages: QuerySet[Message]) -> int:

@@ -1,4 +1,5 @@
-"""The verbs of support staff, which the managers inherit: redacting, exporting, erasing."""
+"""The verbs of support staff, which the managers inherit: deleting many, redacting, exporting,
+erasing."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from memory.asynchronous import async_iterator_twin, async_twin
+from memory.managers.deleting import delete_threads
 from memory.managers.erasing import Erasure, count_owned
 from memory.managers.exporting import Export
 from memory.managers.redacting import Redaction, find_copies, find_titled_threads
@@ -94,6 +96,23 @@ class ThreadSupport:
     """Of `Thread.objects`."""
 
     db: str
+    write_db: str
+
+    def delete_threads(self, ids: Sequence[str], *, owners: Collection[str] | None = None) -> list[str]:
+        """:meth:`delete_thread` for many, in one transaction; unknown ids are ignored. The number of queries
+        depends neither on theirs nor on that of their messages.
+
+        Args:
+            ids: the threads.
+            owners: threads of other resources than these count as unknown; None = of none.
+
+        Returns:
+            The ids of the threads that were deleted.
+
+        Raises:
+            RecallError: bad input; nothing was deleted.
+        """
+        return delete_threads(ids, owners=owners, using=self.write_db)
 
     def export_thread(
         self,
@@ -135,6 +154,7 @@ class ThreadSupport:
             using=self.db,
         ).of_thread(thread_id)
 
+    adelete_threads = async_twin(delete_threads)
     aexport_thread = async_iterator_twin(export_thread)
 
 

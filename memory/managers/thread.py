@@ -14,7 +14,7 @@ from memory.content.json import clean_metadata
 from memory.exceptions import ThreadNotFound
 from memory.managers.base import WritingManager
 from memory.managers.cloning import Clone
-from memory.managers.deleting import delete_rows
+from memory.managers.deleting import delete_locked
 from memory.managers.opening import change_thread, open_thread, store_note, take_note
 from memory.managers.resource import ensure_resource
 from memory.managers.support import ThreadSupport
@@ -202,8 +202,7 @@ class ThreadManager(ThreadSupport, _Base["Thread"]):
                 if missing_ok:
                     return
                 raise
-            delete_rows(tables.messages(using).in_thread(thread))
-            thread.delete(using=using)
+            delete_locked([thread], using)
 
         self.run_write(delete)
 
