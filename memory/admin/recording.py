@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib.admin.models import CHANGE, DELETION, LogEntry
+from django.db.models import prefetch_related_objects
 from django.utils.translation import override
 
 from memory import schema
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 
     from django.db.models import Model
     from django.http import HttpRequest
+
+
+# By the name of a model, what leads from a row to its owner.
+OWNERS = {
+    "thread": ("resource",),
+    "message": ("thread__resource",),
+    "embeddingjob": ("message__thread__resource",),
+    "workingmemory": ("thread__resource", "resource"),
+}
 
 
 def ids_of(row: Model) -> dict[str, str]:
@@ -45,8 +55,26 @@ def record(request: HttpRequest, action: str, row: Model | None = None, **detail
         details: more arguments of :meth:`AdminEventManager.record`; ids given here go before those of `row`.
     """
     ids = {} if row is None else ids_of(row)
-    ip = request.META.get("REMOTE_ADDR") or None
-    return AdminEvent.objects.record(action, actor=request.user, ip=ip, **{**ids, **details})
+    return AdminEvent.objects.record(action, **{**_who(request), **ids, **details})
+
+
+def record_all(request: HttpRequest, action: str, rows: Sequence[Model], **details: Any) -> None:
+    """Events of the viewer, one a row and all of one group. 1 query, on SQLite 1 for about 80 rows, and at
+    most 3 for what the rows belong to.
+
+    Args:
+        request: says who, and from where.
+        action: an `AdminEvent.Action`.
+        rows: the objects, all of one model.
+        details: more arguments of :meth:`AdminEventManager.record_all`.
+    """
+    for name in {row._meta.model_name for row in rows}:
+        prefetch_related_objects(rows, *OWNERS.get(name or "", ()))
+    AdminEvent.objects.record_all(action, [ids_of(row) for row in rows], **{**_who(request), **details})
+
+
+def _who(request: HttpRequest) -> dict[str, Any]:
+    return {"actor": request.user, "ip": request.META.get("REMOTE_ADDR")}
 
 
 def write_log(request: HttpRequest, rows: Sequence[Model], action: str, *, deleted: bool = False) -> None:

@@ -191,6 +191,25 @@ def test_selected_messages(client: Client, world: World, action: str, done: str)
     assert world.thread.messages.count() == (0 if done == "delete" else 3)
 
 
+@pytest.mark.parametrize("number", [5, 60])
+@pytest.mark.parametrize("model", ["message", "thread"])
+@pytest.mark.parametrize("action", ["delete_listed", "reembed_listed"])
+def test_the_queries_of_an_act_do_not_grow_with_its_rows(
+    model: str, action: str, number: int, count_queries: Callable[..., AbstractContextManager[Any]]
+) -> None:
+    """SQLite's write lock is held meanwhile: no statement is sent for each row."""
+    save(*(message(f"m{one}", thread=f"t{one}" if model == "thread" else "t") for one in range(number)))
+    client = staff(READ, "delete_message", "delete_thread", "reembed_message")
+    rows = {"message": Message, "thread": Thread}[model].objects.order_by("pk")
+    sent = {"action": action, "_selected_action": [row.pk for row in rows], "reason": REASON}
+    with count_queries(at_most=40):
+        assert client.post(reverse(f"admin:memory_{model}_changelist"), sent).status_code == 302
+    assert AdminEvent.objects.count() == number
+    assert AdminEvent.objects.values("group").distinct().count() == 1
+    if action == "delete_listed":
+        assert not rows.all().exists()
+
+
 def test_lists_offer_what_the_viewer_may_do(world: World) -> None:
     """Django's own deletion, which loads every row, is offered nowhere."""
     url = reverse("admin:memory_message_changelist")

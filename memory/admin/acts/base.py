@@ -16,7 +16,7 @@ from memory.admin.links import Link
 from memory.admin.masks import can_read, hidden
 from memory.admin.owners import owners_of
 from memory.admin.paging import capped
-from memory.admin.recording import record, write_log
+from memory.admin.recording import record_all, write_log
 from memory.content.controls import visible
 from memory.content.snippet import snippet
 from memory.schema import Message, Thread
@@ -173,15 +173,14 @@ class Act:
             details: more of an event, such as counts.
         """
         rows = list(rows)
-        for row in rows:
-            record(
-                self.request,
-                action or self.action,
-                row,
-                reason=form.cleaned_data["reason"],
-                group=self.group,
-                **details,
-            )
+        record_all(
+            self.request,
+            action or self.action,
+            rows,
+            reason=form.cleaned_data["reason"],
+            group=self.group,
+            **details,
+        )
         if rows and logged:
             write_log(self.request, rows, action or self.action, deleted=deleted)
 

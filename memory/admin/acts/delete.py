@@ -73,7 +73,6 @@ class DeleteThreads(Delete):
 
     def perform(self, form: Any) -> Outcome:
         self.record(form, self.rows, deleted=True)
-        for row in self.rows:
-            Thread.objects.delete_thread(row.uid, owners=self.owners)
-        text = ngettext("%(number)d thread deleted.", "%(number)d threads deleted.", len(self.rows))
-        return Outcome(text % {"number": len(self.rows)}, self.url("thread_changelist"), messages.SUCCESS)
+        deleted = len(Thread.objects.delete_threads([row.uid for row in self.rows], owners=self.owners))
+        text = ngettext("%(number)d thread deleted.", "%(number)d threads deleted.", deleted)
+        return Outcome(text % {"number": deleted}, self.url("thread_changelist"), messages.SUCCESS)
