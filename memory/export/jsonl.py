@@ -67,11 +67,10 @@ class JSONLines(Format):
             id=message.uid,
             threadId=message.thread.uid,
             role=message.role,
-            type=message.type or None,
             createdAt=exact_date(message.created_at),
             redactedAt=_date_or_none(message.redacted_at),
             clonedFrom=message.cloned_from or None,
-            **self._content(content=message.content),
+            **self._content(type=message.type or None, content=message.content),
         )
 
     def working_memory(self, memory: WorkingMemory, owner: Resource | Thread) -> str:

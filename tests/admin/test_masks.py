@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Permission
+from django.http import StreamingHttpResponse
 from django.test import Client
 from django.urls import URLPattern, reverse
 
+from memory.export import FORMATS
 from memory.models import Message, Resource, Thread
 from tests.admin import MARKER, changelist, conversation, marked_rows, text_of, transcript
 from tests.admin.conftest import VIEW_ALL
+from tests.admin.staff import READ
 
 # As long as the marker, and nowhere in the database.
 OTHER = "quebecer"
@@ -69,6 +72,22 @@ def test_no_page_of_an_act_shows_content(staff: Callable[..., Client], marked: d
         assert MARKER not in text_of(response).lower(), url
         opened += "mem-act" in text_of(response)
     assert opened >= 10
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("model", ["thread", "resource"])
+def test_no_export_holds_content(
+    staff: Callable[..., Client], marked: dict[str, Any], model: str, format: str
+) -> None:
+    """The files too, as whoever may export but not read gets them, and as a reader does."""
+    url = reverse(f"admin:memory_{model}_export", args=[marked[model].pk])
+    sent = {"reason": "x", "format": format}
+    for rights, is_shown in ((("export_resource",), False), (("export_resource", READ), True)):
+        response = staff(*VIEW_ALL, *rights).post(url, sent)
+        assert isinstance(response, StreamingHttpResponse)
+        file = b"".join(response).decode()
+        assert (MARKER in file) == is_shown
+        assert "t-marked" in file
 
 
 def test_searches_and_filters_tell_nothing(masked: Client, marked: dict[str, Any]) -> None:
