@@ -92,7 +92,13 @@ class Redaction:
         keys = [row.pk for row in rows]
         embeddings = tables.embeddings(self.using).filter(IsOneOf("message_id", keys))._raw_delete(self.using)
         jobs = tables.jobs(self.using).filter(IsOneOf("message_id", keys))._raw_delete(self.using)
-        emptied = {"body": empty_body(), "metadata": {}, "text": "", "redacted_at": timezone.now()}
+        emptied = {
+            "type": "",
+            "body": empty_body(),
+            "metadata": {},
+            "text": "",
+            "redacted_at": timezone.now(),
+        }
         # Django's own queryset: this app's would read the rows again to let the vectors follow.
         stored: QuerySet[Message] = QuerySet(tables.messages(self.using).model, using=self.using)
         stored.filter(IsOneOf("pk", keys)).update(**emptied)

@@ -32,7 +32,7 @@ class MessageSupport:
         owners: Collection[str] | None = None,
         clear_titles: bool = False,
     ) -> RedactReceipt:
-        """Take what messages say out of the database: text, parts, metadata, vectors, jobs and words.
+        """Take what messages say out of the database: type, text, parts, metadata, vectors, jobs, words.
 
         A tombstone stays in the place of each (contract section 3); the `updated_at` of its thread rises.
         Messages redacted before are left alone. Working memories may tell the same: they are not touched.
@@ -131,7 +131,7 @@ class ThreadSupport:
             thread_id: the thread.
             format: `jsonl` = everything, an object a line, the same from PostgreSQL and SQLite; `markdown` or
                 `html` = a transcript to read, without working memory and metadata.
-            masked: leave content out: texts, titles, metadata, working memory.
+            masked: leave content out: types, texts, titles, metadata, working memory.
             zone: of the times in a transcript; default the current one. JSON Lines are in UTC.
             exported_at, exported_by: when and by whom, to be told at the top; None and "" = not told.
             owners: threads of other resources than these count as missing; None = of none.
@@ -193,7 +193,7 @@ class ResourceSupport:
             resource_id: the resource.
             format: `jsonl` = everything, an object a line, the same from PostgreSQL and SQLite; `markdown` or
                 `html` = a transcript to read, without working memory and metadata.
-            masked: leave content out: texts, titles, metadata, working memory.
+            masked: leave content out: types, texts, titles, metadata, working memory.
             zone: of the times in a transcript; default the current one. JSON Lines are in UTC.
             exported_at, exported_by: when and by whom, to be told at the top; None and "" = not told.
             owners: resources other than these count as missing; None = of none.

@@ -51,6 +51,7 @@ def make_owner(uid: str = f"{MARKER}@example.org", threads: int = 2, messages: i
                     },
                     thread=name,
                     created_at=at(place),
+                    type=MARKER,
                 )
                 for place in range(messages)
             ]

@@ -45,16 +45,17 @@ def test_the_tombstone() -> None:
     before = Thread.objects.get()
     memory.redact_messages("o-0-1")
     row = Message.objects.get(uid="o-0-1")
-    assert (row.content, row.metadata, row.text) == ({"format": 2, "parts": []}, {}, "")
+    assert (row.content, row.metadata, row.text, row.type) == ({"format": 2, "parts": []}, {}, "", "")
     assert row.redacted_at is not None
     assert (row.role, row.uid) == ("user", "o-0-1")
     after = Thread.objects.get()
     assert after.updated_at > before.updated_at
     assert after.last_message_at == before.last_message_at
     assert uids(Message.objects.chronological()) == ["o-0-0", "o-0-1", "o-0-2"]
-    memory.save_messages([message("o-0-1", "back again", thread="o-0")])
-    memory.update_messages([{"id": "o-0-1", "content": "back again"}])
-    assert Message.objects.get(uid="o-0-1").text == ""
+    memory.save_messages([message("o-0-1", "back again", thread="o-0", type="back again")])
+    memory.update_messages([{"id": "o-0-1", "content": "back again", "type": "back again"}])
+    row.refresh_from_db()
+    assert (row.text, row.type) == ("", "")
 
 
 @pytest.mark.django_db
