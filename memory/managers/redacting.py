@@ -51,7 +51,7 @@ class Redaction:
         messages = tables.messages(self.using)
         receipt, erased = run_write(self.using, messages.model._meta.db_table, self._redact)
         embedders.forget()
-        return RedactReceipt(**receipt, leaves_disk=erased.leaves_disk)
+        return RedactReceipt(**receipt, erased=erased)
 
     def _redact(self) -> tuple[dict[str, Any], Erasing]:
         with erasing(self.using, message_words()) as erased:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
-    from memory.db.erasing import LeavesDisk
+    from memory.db.erasing import Erasing, LeavesDisk
 
 # By the `leaves_disk` of a receipt, in words.
 LEAVES_DISK = {
@@ -36,14 +36,19 @@ class RedactReceipt:
         embeddings, jobs: rows deleted with their text.
         titled_threads: ids of the threads whose title shows a piece of a text, or is shown by one; their
             titles are empty now where that was asked for.
-        leaves_disk: see :class:`memory.db.erasing.Erasing`.
+        erased: what became of it on the disk.
     """
 
     messages: list[str]
     embeddings: int
     jobs: int
     titled_threads: list[str]
-    leaves_disk: LeavesDisk
+    erased: Erasing = field(repr=False)
+
+    @property
+    def leaves_disk(self) -> LeavesDisk:
+        """See :class:`memory.db.erasing.Erasing`; within a transaction of the caller, as it is by now."""
+        return self.erased.leaves_disk
 
     @property
     def counts(self) -> dict[str, int]:

@@ -105,6 +105,16 @@ def test_a_redaction_finds_copies_and_titles(client: Client, world: World) -> No
     assert AdminEvent.objects.values("group").distinct().count() == 1
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_redaction_says_when_it_leaves_the_disk(is_postgres: bool) -> None:
+    """As it is after the commit, when SQLite's log is emptied."""
+    world, client = make_world(), staff(READ, "redact_message")
+    text = said(act(client, world.message, "redact"))[-1]
+    assert text.startswith("1 message redacted. ")
+    expected = "the next VACUUM" if is_postgres else "Nothing of it is left in the database's files."
+    assert expected in text
+
+
 def test_a_redaction_leaves_what_was_not_ticked(client: Client, world: World) -> None:
     clone = clone_of(world.thread)
     act(client, world.message, "redact", copies=None, titles=None)

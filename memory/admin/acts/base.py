@@ -58,12 +58,12 @@ class Outcome:
     """What an act came to.
 
     Attributes:
-        text: what the viewer is told.
+        text: what the viewer is told; a lazy one is made after the commit.
         url: where the viewer goes from there.
         level: one of `django.contrib.messages`: a warning where there was nothing to do.
     """
 
-    text: str
+    text: _StrOrPromise
     url: str
     level: int = messages.SUCCESS
 
@@ -202,7 +202,7 @@ def home_of(request: HttpRequest, row: Model) -> str:
     """The page on which a row is looked at."""
     app = request.current_app
     if isinstance(row, Message):
-        return message_url(row.thread_id, row.uid, app)
+        return message_url(row, app)
     name = "thread_transcript" if isinstance(row, Thread) else f"{row._meta.model_name}_change"
     return reverse(f"admin:memory_{name}", args=[row.pk], current_app=app)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import messages
+from django.utils.functional import lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -99,6 +100,10 @@ class Redact(Act):
         if clear_titles:
             threads = Thread.objects.filter(uid__in=receipt.titled_threads).select_related("resource")
             self.record(form, threads, action=AdminEvent.Action.EDIT_THREAD)
-        text = ngettext("%(number)d message redacted.", "%(number)d messages redacted.", len(redacted))
-        said = text % {"number": len(redacted)}
-        return Outcome(f"{said} {LEAVES_DISK[receipt.leaves_disk]}", self.home())
+
+        def said() -> str:
+            text = ngettext("%(number)d message redacted.", "%(number)d messages redacted.", len(redacted))
+            return f"{text % {'number': len(redacted)}} {LEAVES_DISK[receipt.leaves_disk]}"
+
+        # After the commit: only then is SQLite's log emptied.
+        return Outcome(lazy(said, str)(), self.home())
