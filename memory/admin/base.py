@@ -19,8 +19,8 @@ from memory.admin.display import TEXTS, text_column
 from memory.admin.links import links_to
 from memory.admin.masks import can_read, hidden_column
 from memory.admin.owners import owners_of
-from memory.admin.paging import CappedPaginator, sortable
-from memory.admin.reads import log_search
+from memory.admin.paging import CappedPaginator, bounded
+from memory.admin.reads import log_choices, log_read, log_search
 from memory.conf import memory_settings
 from memory.db.expressions import IsOneOf
 
@@ -101,7 +101,7 @@ class MemoryAdminMixin(_Mixin):
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         base: Any = super().get_changelist(request, **kwargs)
-        return sortable(base)
+        return bounded(base)
 
     def get_list_display(self, request: HttpRequest) -> Any:
         return self.masked(request, super().get_list_display(request))
@@ -144,15 +144,24 @@ class MemoryAdminMixin(_Mixin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
+        """What :meth:`searched` finds."""
+        found = self.searched(request, queryset, search_term)
+        # Lists record their searches with the number that they show.
+        match = request.resolver_match
+        if match is not None and match.url_name == "autocomplete":
+            log_choices(request, found)
+        return found, False
+
+    def searched(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> QuerySet[Any]:
         """Rows of an id, that of the row first; else, for viewers of content, what :meth:`find` finds."""
         term = search_term.strip().replace("\x00", "")
         if not term:
-            return queryset, False
+            return queryset
         for path in self.id_paths:
             named = queryset.filter(**{path: term})
             if named.exists():
-                return named, False
-        return (self.find(queryset, term) if can_read(request) else queryset.none()), False
+                return named
+        return self.find(queryset, term) if can_read(request) else queryset.none()
 
     def find(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
         """Rows whose content has the words of `term`."""
@@ -161,7 +170,8 @@ class MemoryAdminMixin(_Mixin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        request.current_app = self.admin_site.name
+        if self.content:
+            log_read(request, context["original"])
         context |= {"links": links_to(request, context["original"]), "can_read": can_read(request)}
         return super().render_change_form(request, context, *args, **kwargs)
 

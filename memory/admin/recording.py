@@ -11,7 +11,7 @@ from django.utils.translation import override
 
 from memory import schema
 from memory.models import AdminEvent
-from memory.schema import EmbeddingJob, Message, Resource, Thread, WorkingMemory
+from memory.schema import Embedding, EmbeddingJob, Message, Resource, Thread, WorkingMemory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def ids_of(row: Model) -> dict[str, str]:
             return {"resource_id": row.resource.uid, "thread_id": row.uid}
         case Message():
             return {**ids_of(row.thread), "message_id": row.uid}
-        case EmbeddingJob():
+        case Embedding() | EmbeddingJob():
             return ids_of(row.message)
         case WorkingMemory():
             return ids_of(row.thread or row.resource)  # type: ignore[arg-type]

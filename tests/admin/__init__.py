@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.contrib import admin
 from django.http import HttpResponse
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 
 from memory.models import (
     AdminEvent,
@@ -84,6 +85,27 @@ def marked_rows(word: str) -> dict[str, Any]:
     event = AdminEvent.objects.create(action="read", target="message", message_uid=message.uid)
     rows = (resource, thread, message, space, embedding, job, working_memory, event)
     return {str(row._meta.model_name): row for row in rows}
+
+
+def addresses(rows: dict[str, Any], site: admin.AdminSite = admin.site) -> Iterator[str]:
+    """Every address of this app's admin, with the primary key of a marked row where it takes one."""
+    yield reverse("admin:index", current_app=site.name)
+    yield reverse("admin:app_list", args=["memory"], current_app=site.name)
+    for model, model_admin in site._registry.items():
+        if model._meta.app_label != "memory":
+            continue
+        for pattern in model_admin.get_urls():
+            assert isinstance(pattern, URLPattern)
+            arguments = dict.fromkeys(pattern.pattern.converters)
+            row = rows.get(str(model._meta.model_name))
+            if arguments and row is None:
+                continue
+            if pattern.name is None:
+                # The old address of a page of one row.
+                name = f"admin:memory_{model._meta.model_name}_changelist"
+                yield f"{reverse(name, current_app=site.name)}{row.pk}/"
+                continue
+            yield reverse(f"admin:{pattern.name}", args=[row.pk for _ in arguments], current_app=site.name)
 
 
 def transcript(thread: Thread) -> str:

@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib import admin
 from django.contrib.auth.models import Permission
 from django.http import StreamingHttpResponse
 from django.test import Client
-from django.urls import URLPattern, reverse
+from django.urls import reverse
 
 from memory.export import FORMATS
 from memory.models import Message, Resource, Thread
-from tests.admin import MARKER, changelist, conversation, marked_rows, text_of, transcript
+from tests.admin import MARKER, addresses, changelist, conversation, marked_rows, text_of, transcript
 from tests.admin.conftest import VIEW_ALL
 from tests.admin.staff import READ
 
 # As long as the marker, and nowhere in the database.
 OTHER = "quebecer"
-
-
-def addresses(rows: dict[str, Any]) -> Iterator[str]:
-    """Every address of this app's admin, with the primary key of a marked row where it takes one."""
-    yield reverse("admin:index")
-    yield reverse("admin:app_list", args=["memory"])
-    for model, model_admin in admin.site._registry.items():
-        if model._meta.app_label != "memory":
-            continue
-        for pattern in model_admin.get_urls():
-            assert isinstance(pattern, URLPattern)
-            arguments = dict.fromkeys(pattern.pattern.converters)
-            row = rows.get(str(model._meta.model_name))
-            if arguments and row is None:
-                continue
-            if pattern.name is None:
-                # The old address of a page of one row.
-                yield f"{changelist(str(model._meta.model_name))}{row.pk}/"
-                continue
-            yield reverse(f"admin:{pattern.name}", args=[row.pk for _ in arguments])
 
 
 def test_the_crawl_reaches_the_pages_and_sees_the_marker(reader: Client, marked: dict[str, Any]) -> None:

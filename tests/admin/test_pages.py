@@ -16,15 +16,11 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from memory.models import AdminEvent, Message, Resource, Thread
+from memory.models import Message, Resource, Thread
 from tests.admin import MARKER, changelist, conversation, marked_rows, text_of, transcript
 from tests.admin.conftest import VIEW_ALL
 
 SEARCH = "admin:memory_search"
-
-
-def logging(settings: Settings) -> None:
-    settings.MEMORY = {**settings.MEMORY, "ADMIN_LOG_READS": True}
 
 
 @pytest.mark.parametrize(
@@ -84,41 +80,6 @@ def test_a_hit_opens_at_its_message(reader: Client) -> None:
 def test_the_memory_index_has_a_search_box(reader: Client) -> None:
     html = text_of(reader.get(reverse("admin:app_list", args=["memory"])))
     assert f'action="{reverse(SEARCH)}" method="get" role="search"' in html
-
-
-def test_reads_and_searches_are_recorded(settings: Settings, reader: Client, thread: Thread) -> None:
-    """Who, when, what and from where; never the words."""
-    message = Message.objects.get(uid="t1-0")
-    pages = [transcript(thread), reverse("admin:memory_message_change", args=[message.pk])]
-    for page in pages:
-        reader.get(page)
-    assert not AdminEvent.objects.exists()
-    logging(settings)
-    for page in pages:
-        reader.get(page)
-    for page in (reverse(SEARCH), changelist("message"), changelist("resource")):
-        reader.get(page, {"q": "refund"})
-    # A list of messages shows what they say, whatever it is asked.
-    reader.get(changelist("message"))
-    events = AdminEvent.objects.order_by("pk")
-    assert [(event.action, event.target) for event in events] == [
-        ("read", "thread"),
-        ("read", "message"),
-        *[("search", "")] * 4,
-    ]
-    read = events[1]
-    assert (read.resource_uid, read.thread_uid, read.message_uid) == ("r1", "t1", "t1-0")
-    assert (read.actor_name, read.ip) == (read.actor.get_username(), "127.0.0.1")
-    assert events[2].counts == {"results": 1}
-    assert not any("refund" in f"{event.counts}{event.reason}" for event in events)
-
-
-def test_seeing_that_there_is_something_is_no_reading(
-    settings: Settings, masked: Client, thread: Thread
-) -> None:
-    logging(settings)
-    masked.get(transcript(thread))
-    assert not AdminEvent.objects.exists()
 
 
 @pytest.mark.django_db

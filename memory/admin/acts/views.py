@@ -18,8 +18,10 @@ from django.utils.translation import gettext as _
 
 from memory.admin.acts.base import Act, Outcome, ReasonForm
 from memory.admin.answering import page
+from memory.admin.reads import log_read
 from memory.db.transactions import run_write
 from memory.exceptions import ConversationMemoryError
+from memory.schema import Message, Thread, WorkingMemory
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -96,7 +98,6 @@ class ActsMixin(_Base):
         sent: bool,
         hidden: Sequence[tuple[str, str]] = (),
     ) -> HttpResponseBase:
-        request.current_app = self.admin_site.name
         if not act.is_allowed(request) or not self.has_view_permission(request):
             raise PermissionDenied
         if sent:
@@ -134,7 +135,7 @@ class ActsMixin(_Base):
             return self._ask(found, form, hidden)
         if not isinstance(outcome, Outcome):
             return outcome
-        self.message_user(request, outcome.text, outcome.level)
+        self.message_user(request, str(outcome.text), outcome.level)
         return HttpResponseRedirect(outcome.url)
 
     def _refuse(self, act: Act) -> HttpResponseBase | None:
@@ -164,4 +165,7 @@ class ActsMixin(_Base):
             "home_url": act.home() if act.rows else self._list_url(act.request),
             **act.context(),
         }
+        # Of an owner and of a job nothing is shown but ids, and of several rows nothing but their number.
+        if len(act.rows) == 1 and isinstance(act.row, Message | Thread | WorkingMemory):
+            log_read(act.request, act.row)
         return TemplateResponse(act.request, act.template, context)

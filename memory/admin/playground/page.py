@@ -22,7 +22,7 @@ from memory.admin.links import LINKS, Link
 from memory.admin.masks import can_read
 from memory.admin.playground.form import PlaygroundForm
 from memory.admin.playground.trial import Found, Result, Trial
-from memory.admin.reads import log_recall
+from memory.admin.reads import log_read, log_recall
 from memory.content.controls import visible
 from memory.content.snippet import snippet
 from memory.exceptions import ConversationMemoryError, EmbedderError, SemanticRecallNotConfigured
@@ -96,7 +96,6 @@ class PlaygroundMixin(_Base):
 
         `?message=` takes the id of a message, whose text is the query then.
         """
-        request.current_app = self.admin_site.name
         check_allowed(self, request)
         row = self.get_object(request, unquote(object_id))
         if row is None:
@@ -161,6 +160,8 @@ class PlaygroundMixin(_Base):
                 form.add_error(None, _("This cannot be tried out: %(error)s") % {"error": error})
         if result is not None:
             log_recall(request, row, len(result.found))
+        elif asked is not None:
+            log_read(request, asked)
         context = {
             **self.admin_site.each_context(request),
             "title": _("Try out recall"),
@@ -189,7 +190,6 @@ class RecalledByMixin(_Base):
 
     @page
     def recalled_by_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        request.current_app = self.admin_site.name
         check_allowed(self, request)
         message = self.get_object(request, unquote(object_id))
         if message is None:
@@ -232,7 +232,7 @@ def shown(
     for row in rows:
         yield Shown(
             row,
-            message_url(row.thread_id, row.uid, request.current_app),
+            message_url(row, request.current_app),
             visible(snippet(row.text, "")),
             is_hit=row == hit,
             is_asked=row == asked,
