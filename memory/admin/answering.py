@@ -48,6 +48,8 @@ def unlimited_page(view: View) -> View:
 
     @wraps(view)
     def answer(self: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        # Templates and links keep to the site that answers.
+        request.current_app = self.admin_site.name
         with timezone.override(zone_of(request)):
             response = _rendered(view(self, request, *args, **kwargs))
         response.headers.setdefault("Cache-Control", "no-store, private")

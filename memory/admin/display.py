@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
     from django.utils.safestring import SafeString
 
+    from memory.schema import Message
+
 # Longest JSON shown as a whole; content may have megabytes.
 MAX_JSON = 20_000
 # Fields that hold a short text as somebody wrote it; an id may be any text.
@@ -54,15 +56,16 @@ def text_column(name: str, label: _StrOrPromise) -> Callable[[Model], str]:
     return column
 
 
-def row_link(name: str, row: Model, text: str) -> SafeString:
+def row_link(name: str, row: Model, text: str, current_app: str) -> SafeString:
     """A link to the page `name` of a row; the text alone where the site has no such page."""
     try:
-        return format_html('<a href="{}">{}</a>', reverse(f"admin:memory_{name}", args=[row.pk]), text)
+        url = reverse(f"admin:memory_{name}", args=[row.pk], current_app=current_app)
     except NoReverseMatch:
         return format_html("{}", text)
+    return format_html('<a href="{}">{}</a>', url, text)
 
 
-def message_url(thread_pk: int, uid: str, current_app: str | None = None) -> str:
-    """The address at which the conversation opens at a message."""
-    page = reverse("admin:memory_thread_transcript", args=[thread_pk], current_app=current_app)
-    return f"{page}?{urlencode({'message': uid})}"
+def message_url(message: Message, current_app: str) -> str:
+    """The address at which the conversation opens at a message, in the admin site `current_app`."""
+    page = reverse("admin:memory_thread_transcript", args=[message.thread_id], current_app=current_app)
+    return f"{page}?{urlencode({'message': message.uid})}"

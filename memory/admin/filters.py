@@ -61,7 +61,7 @@ class FormFilter(admin.ListFilter):
         self.typed: dict[str, str] = {}
         for name in self.parameters:
             given = params.pop(name, [""])[-1]
-            if text := given.strip().replace("\x00", "")[:MAX_LENGTH]:
+            if text := given.strip()[:MAX_LENGTH]:
                 self.typed[name] = text
 
     def expected_parameters(self) -> list[str | None]:

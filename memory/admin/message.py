@@ -19,7 +19,6 @@ from memory.admin.overview import OverviewMixin
 from memory.admin.owners import owners_of
 from memory.admin.paging import CappedPaginator
 from memory.admin.playground import RecalledByMixin
-from memory.admin.reads import log_read
 from memory.admin.search import MAX_HITS, SearchMixin, highlighted
 from memory.content.controls import visible
 from memory.content.snippet import snippet
@@ -114,9 +113,7 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        message = context["original"]
-        log_read(request, message)
-        context["open_url"] = message_url(message.thread_id, message.uid, self.admin_site.name)
+        context["open_url"] = message_url(context["original"], self.admin_site.name)
         return super().render_change_form(request, context, *args, **kwargs)
 
     @admin.action(description=_("Delete the selected messages"), permissions=["delete_listed"])
@@ -135,7 +132,8 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
 
     @admin.display(description=_("message"))
     def place(self, row: Message) -> SafeString:
-        return format_html('<a href="{0}" title="{1}">{1}</a>', message_url(row.thread_id, row.uid), row)
+        url = message_url(row, self.admin_site.name)
+        return format_html('<a href="{0}" title="{1}">{1}</a>', url, row)
 
     @admin.display(description=_("text"))
     def excerpt(self, row: Message) -> SafeString:

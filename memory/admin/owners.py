@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
 from django.db.models import Q
 from django.utils.module_loading import import_string
 
@@ -38,9 +39,14 @@ def owners_of(request: HttpRequest) -> Owners:
 
 
 def account_is(name: str, path: str = "") -> Q:
-    """User accounts of this name; rows that lead to one, where `path` does: "user__"."""
+    """User accounts of this name; with the `path` "user__", rows that lead to one."""
     field = get_user_model()._meta.get_field(get_user_model().USERNAME_FIELD)
-    return Q(**{f"{path}{field.name}": name})
+    try:
+        value = field.to_python(name)
+    except (ValidationError, ValueError):
+        # Accounts may be named by numbers.
+        return Q(pk__in=[])
+    return Q(**{f"{path}{field.name}": value})
 
 
 def of_account(name: str) -> Q:

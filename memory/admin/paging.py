@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
@@ -46,14 +47,26 @@ def capped(count: int, cap: int = CAP) -> str:
     return f"{number_format(min(count, cap), force_grouping=True)}{'+' if count > cap else ''}"
 
 
-class SortableOnly(ChangeList):
-    """Django's `sortable_by` takes the links away, but not what they ask for."""
+class BoundedList(ChangeList):
+    """A list whose address asks for nothing that a database refuses or takes long for."""
+
+    def get_filters_params(self, params: Any = None) -> dict[str, Any]:
+        """See Django. PostgreSQL has no null character in its texts.
+
+        Raises:
+            IncorrectLookupParameters: a value has one.
+        """
+        found: dict[str, Any] = super().get_filters_params(params)
+        if any("\x00" in value for values in found.values() for value in values):
+            raise IncorrectLookupParameters
+        return found
 
     def get_ordering_field(self, field_name: Any) -> Any:
+        """Django's `sortable_by` takes the links away, but not what they ask for."""
         return super().get_ordering_field(field_name) if field_name in (self.sortable_by or ()) else None
 
 
 @cache
-def sortable(base: Any) -> Any:
-    """A class of lists, which may be that of a theme, with the rule above."""
-    return type("SortableChangeList", (SortableOnly, base), {})
+def bounded(base: Any) -> Any:
+    """A class of lists, which may be that of a theme, with the rules above."""
+    return type("BoundedChangeList", (BoundedList, base), {})

@@ -52,7 +52,6 @@ class ResourceAdminMixin(ActsMixin, PlaygroundMixin, MemoryAdminMixin):
         threads = self.rows_of(request, Thread)
         if threads is not None:
             own = threads.filter(resource=context["original"])
-            request.current_app = self.admin_site.name
             context["threads"] = shown_threads(request, own.order_by("-updated_at", "-pk")[:RECENT])
         return super().render_change_form(request, context, *args, **kwargs)
 

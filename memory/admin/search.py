@@ -78,7 +78,6 @@ class SearchMixin(_Base):
         """Everything that has the id `q`, and for viewers of content what has its words. 6 queries at most
         for the rows."""
         term = request.GET.get("q", "").replace("\x00", "").strip()[:MAX_LENGTH]
-        request.current_app = self.admin_site.name
         results = self._results(request, term)
         if all(found is None for found in (results.resources, results.threads, results.hits)):
             raise PermissionDenied
@@ -127,7 +126,7 @@ class SearchMixin(_Base):
         return [
             Hit(
                 message,
-                message_url(message.thread_id, message.uid, self.admin_site.name),
+                message_url(message, self.admin_site.name),
                 highlighted(snippet(message.text, term), term) if readable else hidden(),
             )
             for message in messages

@@ -94,7 +94,7 @@ class ThreadAdminMixin(ActsMixin, PlaygroundMixin, TranscriptMixin, MemoryAdminM
 
     @admin.display(description=_("conversation"), ordering=None)
     def conversation(self, row: Thread) -> SafeString:
-        return row_link("thread_transcript", row, str(row))
+        return row_link("thread_transcript", row, str(row), self.admin_site.name)
 
     @admin.display(description=_("title"))
     def shown_title(self, row: Thread) -> SafeString:

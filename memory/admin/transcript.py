@@ -103,7 +103,6 @@ class TranscriptMixin(_Base):
         thread = self.get_object(request, unquote(object_id))
         if thread is None:
             raise Http404
-        request.current_app = self.admin_site.name
         own = rows.filter(thread=thread)
         shown, note = self._page(request, own)
         if shown is None:
@@ -157,7 +156,7 @@ class TranscriptMixin(_Base):
             )
             url = reverse("admin:memory_thread_transcript", args=[thread.pk], current_app=request.current_app)
         else:
-            url = message_url(found.thread_id, uid, request.current_app)
+            url = message_url(found, request.current_app)
         return HttpResponseRedirect(url)
 
     def _days(
@@ -167,7 +166,7 @@ class TranscriptMixin(_Base):
         entries = (
             Entry(
                 message,
-                message_url(message.thread_id, message.uid, request.current_app),
+                message_url(message, request.current_app),
                 links_to(request, message),
                 # One that was deleted a moment ago has no state.
                 states.get(message.pk, EmbeddingState("missing")),

@@ -136,7 +136,7 @@ def test_filter_by_days_in_the_zone_of_the_viewer(reader: Client, settings: Sett
     assert rows(reader.get(page, {"from": str(today - timedelta(days=6))})) == ["t-1"]
 
 
-@pytest.mark.parametrize("day", ["yesterday", "2026-02-30", "0001-01-01", "9999-12-31", "2026-3-1", "\x00x"])
+@pytest.mark.parametrize("day", ["yesterday", "2026-02-30", "0001-01-01", "9999-12-31", "2026-3-1"])
 def test_a_wrong_day_is_told(reader: Client, thread: Thread, day: str) -> None:
     answer = reader.get(changelist("message"), {"from": day, "to": day})
     assert answer.status_code == 200

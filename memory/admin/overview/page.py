@@ -64,7 +64,6 @@ class OverviewMixin(_Base):
     def overview_view(self, request: HttpRequest) -> HttpResponse:
         """Numbers of the resources that the viewer sees, each kind for those who may see its list. No query
         for what was asked within the past minute, 7 at most else."""
-        request.current_app = self.admin_site.name
         sections = []
         if self.rows_of(request, Message) is not None:
             sections.append(self._days(request))
