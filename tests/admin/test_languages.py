@@ -134,6 +134,8 @@ def acts(client: Client, world: World) -> Iterable[tuple[str, Any]]:
         ("workingmemory", "restore", {"version": 1}),
         ("thread", "clone", {}),
         ("thread", "transfer", {"resource": "other"}),
+        ("resource", "link", {"account": "admin"}),
+        ("resource", "link", {"account": "nobody"}),
         ("message", "redact", {}),
         ("message", "redact", {}),
         ("message", "delete", {}),

@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth import get_user_model
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from memory.admin.acts.base import Act, Outcome, ReasonForm
 from memory.admin.owners import account_is
@@ -47,7 +47,7 @@ class LinkResource(Act):
 
     name = "link"
     label = gettext_lazy("Link to a user account")
-    button = gettext_lazy("Link")
+    button = pgettext_lazy("verb", "Link")
     permission = "memory.change_resource"
     action = AdminEvent.Action.LINK_RESOURCE
     content = True
