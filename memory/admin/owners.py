@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 from memory.conf import memory_settings
 
 if TYPE_CHECKING:
+    from django.db.models import Field
     from django.http import HttpRequest
 
 Owners = frozenset[str] | None
@@ -40,7 +41,8 @@ def owners_of(request: HttpRequest) -> Owners:
 
 def account_is(name: str, path: str = "") -> Q:
     """User accounts of this name; with the `path` "user__", rows that lead to one."""
-    field = get_user_model()._meta.get_field(get_user_model().USERNAME_FIELD)
+    model = get_user_model()
+    field: Field[Any, Any] = model._meta.get_field(model.USERNAME_FIELD)  # type: ignore[assignment]
     try:
         value = field.to_python(name)
     except (ValidationError, ValueError):

@@ -117,26 +117,6 @@ def changelist(model: str) -> str:
     return reverse(f"admin:memory_{model}_changelist")
 
 
-def addresses(rows: dict[str, Any]) -> Iterator[str]:
-    """Every address of this app's admin, with the primary key of a marked row where it takes one."""
-    yield reverse("admin:index")
-    yield reverse("admin:app_list", args=["memory"])
-    for model, model_admin in admin.site._registry.items():
-        if model._meta.app_label != "memory":
-            continue
-        for pattern in model_admin.get_urls():
-            assert isinstance(pattern, URLPattern)
-            arguments = dict.fromkeys(pattern.pattern.converters)
-            row = rows.get(str(model._meta.model_name))
-            if arguments and row is None:
-                continue
-            if pattern.name is None:
-                # The old address of a page of one row.
-                yield f"{changelist(str(model._meta.model_name))}{row.pk}/"
-                continue
-            yield reverse(f"admin:{pattern.name}", args=[row.pk for _ in arguments])
-
-
 def text_of(response: Any) -> str:
     """What the server answered, without what differs each time."""
     assert isinstance(response, HttpResponse)
