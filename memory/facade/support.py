@@ -75,10 +75,17 @@ class SupportVerbs(Agent):
         )
 
     def erase_resource(
-        self, resource_id: str, *, vacuum: bool = False, advance: Callable[[int], object] | None = None
+        self,
+        resource_id: str,
+        *,
+        vacuum: bool = False,
+        advance: Callable[[int], object] | None = None,
+        finish: Callable[[dict[str, int]], object] | None = None,
     ) -> EraseReceipt:
         """See :meth:`ResourceManager.erase_resource`."""
-        return managers.resources(self.using).erase_resource(resource_id, vacuum=vacuum, advance=advance)
+        return managers.resources(self.using).erase_resource(
+            resource_id, vacuum=vacuum, advance=advance, finish=finish
+        )
 
     aredact_messages = async_twin(redact_messages)
     afind_copies = async_twin(find_copies)

@@ -49,7 +49,13 @@ class Erasure:
     """
 
     def __init__(
-        self, resource_id: str, *, vacuum: bool, advance: Callable[[int], object] | None, using: str
+        self,
+        resource_id: str,
+        *,
+        vacuum: bool,
+        advance: Callable[[int], object] | None,
+        finish: Callable[[dict[str, int]], object] | None,
+        using: str,
     ) -> None:
         check = Check()
         check.identifier(resource_id, "resource_id")
@@ -59,42 +65,48 @@ class Erasure:
         self.uid = resource_id
         self.vacuum = vacuum
         self.advance = advance
+        self.finish = finish
         self.using = using
         self.counts: Counts = Counter()
 
     def run(self) -> EraseReceipt:
         """What was erased."""
         with overwriting(self.using):
-            resource = tables.resources(self.using).filter(uid=self.uid).first()
-            erased = self._erase_nothing() if resource is None else self._erase(resource)
+            erased = self._erase(tables.resources(self.using).filter(uid=self.uid).first())
         embedders.forget()
         if self.vacuum:
             vacuum_tables(erased, tables.names())
         return EraseReceipt(
             resource_uid=hashed_id(self.uid),
             erased_at=timezone.now(),
-            counts={name: self.counts[name] for name in EraseReceipt.COUNTED},
+            counts=_counted(self.counts),
             leaves_disk=erased.leaves_disk,
         )
 
-    def _erase_nothing(self) -> Erasing:
-        """An erasure that was stopped at its very end may have left the log of SQLite."""
-        with erasing(self.using, message_words()) as erased:
-            self.counts["admin_events"] += hash_events(self.uid, self.using)
-        return erased
-
-    def _erase(self, resource: Resource) -> Erasing:
+    def _erase(self, resource: Resource | None) -> Erasing:
+        """Erase everything. Where the row is gone, an erasure that was stopped at its very end may have left
+        events, and the log of SQLite."""
         erased = None
         while erased is None:
-            while keys := self._next_threads(resource):
-                counts = self._write(partial(self._erase_threads, resource, keys))
-                self.counts.update(counts)
-                if self.advance is not None:
-                    self.advance(counts["messages"])
-            self.counts["admin_events"] += hash_events(self.uid, self.using)
+            self._erase_all_threads(resource)
+            self._hash_events()
             erased, counts = self._write(partial(self._erase_row, resource))
             self.counts.update(counts)
+        if tables.admin_events(self.using).filter(resource_uid=self.uid).exists():
+            # Written down since; once more, because what they said is to leave the disk too.
+            with erasing(self.using, message_words()) as erased:
+                self._hash_events()
         return erased
+
+    def _hash_events(self) -> None:
+        self.counts.update(hash_events("resource_uid", [self.uid], self.using))
+
+    def _erase_all_threads(self, resource: Resource | None) -> None:
+        while resource is not None and (keys := self._next_threads(resource)):
+            counts = self._write(partial(self._erase_threads, resource, keys))
+            self.counts.update(counts)
+            if self.advance is not None:
+                self.advance(counts["messages"])
 
     def _write(self, work: Callable[[], T]) -> T:
         return run_write(self.using, tables.resources(self.using).model._meta.db_table, work)
@@ -107,19 +119,24 @@ class Erasure:
         """Erase messages of these threads, and the threads where these were all."""
         locked = lock_threads(self.using, keys=keys)
         # One that went to another owner meanwhile is that owner's.
-        keys = [thread.pk for thread in locked if thread.resource_id == resource.pk]
+        threads = [thread for thread in locked if thread.resource_id == resource.pk]
+        keys = [thread.pk for thread in threads]
         messages = tables.messages(self.using).filter(IsOneOf("thread_id", keys))
         has_words = ExpressionWrapper(~Q(text=""), output_field=BooleanField())
         found = list(messages.values_list("pk", "uid", has_words)[:MESSAGES])
+        uids = [uid for _, uid, _ in found]
         copies = tables.messages(self.using).exclude(cloned_from="").exclude(thread__resource=resource.pk)
         counts = Counter(
-            copies_left=copies.filter(IsOneOf("cloned_from", [uid for _, uid, _ in found])).count(),
+            copies_left=copies.filter(IsOneOf("cloned_from", uids)).count(),
             words=sum(bool(has_words) for _, _, has_words in found),
         )
         counts.update(self._erase_messages([key for key, _, _ in found]))
+        # Events of former owners; those of the owner follow at the end.
+        for name, of_name in (("thread_uid", [thread.uid for thread in threads]), ("message_uid", uids)):
+            counts.update(hash_events(name, of_name, self.using, apart_from=self.uid))
         if len(found) < MESSAGES:
             counts.update(self._erase_notes("thread_id", keys))
-            counts["log_entries"] += blank_log(tables.threads(self.using).model, keys, self.using)
+            counts["log_entries"] += blank_log(tables.threads(self.using).model, self.using, keys=keys)
             counts["threads"] = len(keys)
             # Django's own way, which finds what other apps hang on a thread.
             tables.threads(self.using).filter(IsOneOf("pk", keys)).delete()
@@ -131,7 +148,7 @@ class Erasure:
             embeddings=tables.embeddings(using).filter(of_messages)._raw_delete(using),
             jobs=tables.jobs(using).filter(of_messages)._raw_delete(using),
             messages=tables.messages(using).filter(IsOneOf("pk", keys))._raw_delete(using),
-            log_entries=blank_log(tables.messages(using).model, keys, using),
+            log_entries=blank_log(tables.messages(using).model, using, keys=keys),
         )
 
     def _erase_notes(self, owner: str, keys: Sequence[int]) -> Counts:
@@ -141,23 +158,30 @@ class Erasure:
         return Counter(
             versions=tables.versions(using).filter(IsOneOf("working_memory_id", found))._raw_delete(using),
             working_memories=memories._raw_delete(using),
-            log_entries=blank_log(memories.model, found, using),
+            log_entries=blank_log(memories.model, using, keys=found),
         )
 
-    def _erase_row(self, resource: Resource) -> tuple[Erasing | None, Counts]:
+    def _erase_row(self, resource: Resource | None) -> tuple[Erasing | None, Counts]:
         """Erase what is left, the owner's row last; None where a thread was made meanwhile."""
-        resources = tables.resources(self.using).filter(pk=resource.pk)
         counts: Counts = Counter()
         with erasing(self.using, message_words()) as erased:
-            # Unlike the locks of other writers, this one keeps out the keys that refer to the row.
-            if resources.select_for_update().first() is not None:
-                if self._next_threads(resource):
-                    return None, counts
-                counts.update(self._erase_notes("resource_id", [resource.pk]))
-                counts["log_entries"] += blank_log(resources.model, [resource.pk], self.using)
-                counts["resources"] = 1
-                resources.delete()
+            if resource is not None:
+                rows = tables.resources(self.using).filter(pk=resource.pk)
+                # Unlike the locks of other writers, this one keeps out the keys that refer to the row.
+                if rows.select_for_update().first() is not None:
+                    if self._next_threads(resource):
+                        return None, counts
+                    counts.update(self._erase_notes("resource_id", [resource.pk]))
+                    counts["log_entries"] += blank_log(rows.model, self.using, keys=[resource.pk])
+                    counts["resources"] = 1
+                    rows.delete()
+            if self.finish is not None:
+                self.finish(_counted(self.counts + counts))
         return erased, counts
+
+
+def _counted(counts: Counts) -> dict[str, int]:
+    return {name: counts[name] for name in EraseReceipt.COUNTED}
 
 
 def count_owned(resource_id: str, *, cap: int, using: str) -> dict[str, int]:

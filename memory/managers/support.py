@@ -217,13 +217,19 @@ class ResourceSupport:
         ).of_resource(resource_id)
 
     def erase_resource(
-        self, resource_id: str, *, vacuum: bool = False, advance: Callable[[int], object] | None = None
+        self,
+        resource_id: str,
+        *,
+        vacuum: bool = False,
+        advance: Callable[[int], object] | None = None,
+        finish: Callable[[dict[str, int]], object] | None = None,
     ) -> EraseReceipt:
         """Erase an owner with everything it owns: threads, messages, vectors, jobs, words, working memories
         with their versions, and its row. For good.
 
-        The texts of Django's admin log about these objects are blanked, and `AdminEvent`s name them by
-        hashes from now on. The account that the owner is linked to stays: it is the site's.
+        The texts of Django's admin log about these objects, and those deleted before that events name, are
+        blanked, and `AdminEvent`s name them by hashes from now on. The account that the owner is linked to
+        stays: it is the site's.
 
         Up to 100 threads and 2,000 messages go in one transaction, whatever the size of the owner. When it
         is interrupted, call it again. An owner that does not exist, or that is gone already, is no error. A
@@ -235,6 +241,9 @@ class ResourceSupport:
                 file anew, which also takes away what earlier edits left of former texts. Slow, and not
                 inside a transaction.
             advance: called with the number of messages that were just erased.
+            finish: called with the counts in the last transaction, the one that takes the owner's row; what
+                it writes is there if, and only if, the owner is gone. Where that transaction has to be
+                repeated, so is the call.
 
         Returns:
             The receipt: counts, a hash of the id, when, and when the bytes leave the disk.
@@ -242,7 +251,7 @@ class ResourceSupport:
         Raises:
             RecallError: bad input; nothing was erased.
         """
-        return Erasure(resource_id, vacuum=vacuum, advance=advance, using=self.write_db).run()
+        return Erasure(resource_id, vacuum=vacuum, advance=advance, finish=finish, using=self.write_db).run()
 
     acount_owned = async_twin(count_owned)
     aexport_resource = async_iterator_twin(export_resource)

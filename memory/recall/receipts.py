@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
@@ -22,9 +23,13 @@ LEAVES_DISK = {
 }
 
 
+_HASHED = re.compile("sha256:[0-9a-f]{64}")
+
+
 def hashed_id(uid: str) -> str:
-    """What an event names an object of an erased owner by."""
-    return f"sha256:{hashlib.sha256(uid.encode()).hexdigest()}"
+    """What an event names an object of an erased owner by. What has the form of such a hash stays as it
+    is."""
+    return uid if _HASHED.fullmatch(uid) else f"sha256:{hashlib.sha256(uid.encode()).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

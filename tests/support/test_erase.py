@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.db import connection, transaction
 
 from memory import Memory
@@ -23,6 +24,7 @@ from memory.models import (
     WorkingMemoryVersion,
 )
 from memory.recall import EraseReceipt
+from memory.recall.receipts import hashed_id
 from tests.cases import message, save, uids
 from tests.embedders.hashing import HashEmbedder
 from tests.support import MARKER, into_file, log, make_owner, places_of
@@ -73,6 +75,55 @@ def test_nothing_is_left_anywhere() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("uid", [MARKER, "x" * 200 + MARKER])
+def test_nothing_names_what_was_deleted_before(uid: str) -> None:
+    """Rows that are gone have no key by which the log would be found: their ids stand in the events."""
+    make_owner(uid)
+    rows = {"thread_id": Thread.objects.first(), "message_id": Message.objects.last()}
+    for name, row in rows.items():
+        assert row is not None
+        AdminEvent.objects.record("read", resource_id=uid, **{"thread_id": f"{uid}-0", name: row.uid})
+        entry = log(row)
+        LogEntry.objects.filter(pk=entry.pk).update(object_repr=row.uid[:200])
+        row.delete()
+    # Somebody else's.
+    log(make_owner("other", threads=0))
+    into_file()
+    receipt = memory.erase_resource(uid)
+    assert receipt.counts["log_entries"] == receipt.counts["admin_events"] == 2
+    assert MARKER not in repr(list(AdminEvent.objects.values()))
+    assert set(LogEntry.objects.values_list("object_repr", flat=True)) == {"", f"the {MARKER}"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_events_under_another_owner_name_it_by_hashes() -> None:
+    """What was done while a thread, or a thread that a message was in, was still somebody else's."""
+    make_owner("former", threads=1)
+    gone, moved = "former-0", "former-0-1"
+    memory.create_thread("former", thread_id="kept")
+    AdminEvent.objects.record("read", resource_id="former", thread_id=gone, message_id="former-0-0")
+    AdminEvent.objects.record("move_message", resource_id="former", thread_id="kept", message_id=moved)
+    AdminEvent.objects.record("read", resource_id="former", thread_id="kept")
+    AdminEvent.objects.record("read", resource_id="former")
+    memory.transfer_thread(gone, "o")
+    assert memory.erase_resource("o").counts["admin_events"] == 2
+    fields = ("resource_uid", "thread_uid", "message_uid")
+    assert list(AdminEvent.objects.order_by("pk").values_list(*fields)) == [
+        ("former", hashed_id(gone), hashed_id("former-0-0")),
+        ("former", "kept", hashed_id(moved)),
+        ("former", "kept", ""),
+        ("former", "", ""),
+    ]
+    memory.erase_resource("former")
+    # What is a hash already stays that.
+    first = AdminEvent.objects.order_by("pk").values_list(*fields).first()
+    assert first == (hashed_id("former"), hashed_id(gone), hashed_id("former-0-0"))
+    stored = list(AdminEvent.objects.values())
+    memory.erase_resource(hashed_id("former"))
+    assert list(AdminEvent.objects.values()) == stored
+
+
+@pytest.mark.django_db(transaction=True)
 def test_everybody_else_keeps_everything() -> None:
     make_owner("o")
     make_owner("other")
@@ -97,8 +148,6 @@ def test_everybody_else_keeps_everything() -> None:
         assert list(model._default_manager.order_by("pk").values()) == rows
     assert len(uids(Message.objects.containing(MARKER))) == 9
     assert Embedding.objects.count() == 9
-    from django.contrib.admin.models import LogEntry
-
     assert LogEntry.objects.filter(object_repr="", change_message="").count() == 1 + 1 + 3
     assert LogEntry.objects.filter(object_repr__contains=MARKER).count() == 1 + 3 + 9
     assert AdminEvent.objects.get().resource_uid == "other"

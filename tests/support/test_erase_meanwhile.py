@@ -87,17 +87,57 @@ def test_a_thread_that_is_made_meanwhile_is_erased_too(monkeypatch: pytest.Monke
     made: list[str] = []
     hash_events = erasing.hash_events
 
-    def late(uid: str, using: str) -> int:
-        if not made:
+    def late(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name == "resource_uid" and not made:
             made.append("late")
             memory.save_messages([message("late", thread="late")], create_thread=True, resource_id="o")
-        return hash_events(uid, using)
+        return hash_events(name, *args, **kwargs)
 
     monkeypatch.setattr(erasing, "hash_events", late)
     receipt = memory.erase_resource("o")
     assert made
     assert (receipt.counts["threads"], receipt.counts["messages"]) == (3, 7)
     assert not Message.objects.exists()
+
+
+def test_what_is_recorded_meanwhile_names_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody reads the conversation while its owner's row goes."""
+    owner = make_owner()
+    erase_row = erasing.Erasure._erase_row
+
+    def late(self: erasing.Erasure, *args: Any) -> Any:
+        AdminEvent.objects.record("read", resource_id=owner.uid, thread_id=f"{owner.uid}-0")
+        return erase_row(self, *args)
+
+    monkeypatch.setattr(erasing.Erasure, "_erase_row", late)
+    into_file()
+    receipt = memory.erase_resource(owner.uid)
+    assert receipt.counts["admin_events"] == AdminEvent.objects.count() == 1
+    assert places_of() == set()
+
+
+def test_an_erasure_and_its_event_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`finish` runs in the last transaction: as long as it fails, the owner is there, and erased again."""
+    make_owner("o")
+    seen: list[tuple[bool, dict[str, int]]] = []
+
+    def finish(counts: dict[str, int]) -> None:
+        AdminEvent.objects.record("erase_resource", counts=counts)
+        seen.append((connection.in_atomic_block, counts))
+        if len(seen) == 1:
+            raise RuntimeError("staged")
+
+    with pytest.raises(RuntimeError, match="staged"):
+        Resource.objects.erase_resource("o", finish=finish)
+    assert Resource.objects.filter(uid="o").exists()
+    assert not AdminEvent.objects.exists()
+    receipt = Resource.objects.erase_resource("o", finish=finish)
+    assert not Resource.objects.exists()
+    assert seen[1] == (True, receipt.counts)
+    assert AdminEvent.objects.get().counts["resources"] == 1
+    # An erasure that finds nothing left is one too.
+    Resource.objects.erase_resource("o", finish=finish)
+    assert AdminEvent.objects.count() == 2
 
 
 def test_an_erasure_waits_for_a_save_and_takes_it_along() -> None:
