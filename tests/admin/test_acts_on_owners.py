@@ -12,6 +12,8 @@ from django.test import AsyncClient, Client, override_settings
 from django.urls import reverse
 
 from memory import Memory
+from memory.managers.admin_event import AdminEventManager
+from memory.managers.resource import ResourceManager
 from memory.models import AdminEvent, EmbeddingJob, Message, Resource, Thread
 from memory.recall.receipts import hashed_id
 from tests.admin.staff import READ, REASON, act, act_url, answers, said, staff
@@ -187,6 +189,46 @@ def test_an_owner_is_erased_with_its_id_typed(client: Client, world: World) -> N
     assert set(LogEntry.objects.values_list("object_repr", "change_message")) == {("", "")}
     again = client.post(act_url(world.resource, "erase"), {"reason": REASON, "typed": "r"})
     assert said(again)[-1] == "It is not there any more. Nothing has been changed."
+
+
+def test_an_erasure_without_its_event_is_none(
+    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event and the row share one transaction: no erasure is ever without the one that tells of it."""
+    record = AdminEventManager.record
+
+    def fail(self: AdminEventManager, action: str, **details: Any) -> AdminEvent:
+        if action == "erase_resource":
+            raise RuntimeError("staged")
+        return record(self, action, **details)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AdminEventManager, "record", fail)
+        with pytest.raises(RuntimeError, match="staged"):
+            act(client, world.resource, "erase", typed="r")
+    assert Resource.objects.filter(uid="r").exists()
+    act(client, world.resource, "erase", typed="r")
+    assert not Resource.objects.filter(uid="r").exists()
+    assert AdminEvent.objects.filter(action="erase_resource").count() == 1
+
+
+def test_a_form_that_is_sent_twice_at_once_names_nobody(
+    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one has found the owner, and writes its entry when the first is done."""
+    count_owned = ResourceManager.count_owned
+
+    def late(self: ResourceManager, uid: str, **options: Any) -> dict[str, int]:
+        monkeypatch.undo()
+        self.erase_resource(uid)
+        return count_owned(self, uid, **options)
+
+    page = client.get(act_url(world.resource, "erase"))
+    sent = answers(page, typed="r")
+    monkeypatch.setattr(ResourceManager, "count_owned", late)
+    assert client.post(act_url(world.resource, "erase"), sent).status_code == 200
+    assert set(AdminEvent.objects.values_list("resource_uid", flat=True)) == {hashed_id("r")}
+    assert set(LogEntry.objects.values_list("object_repr", "change_message")) == {("", "")}
 
 
 def test_an_owner_that_is_too_large_for_a_page(

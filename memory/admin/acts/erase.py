@@ -17,6 +17,7 @@ from memory.admin.recording import record, write_log
 from memory.content.controls import visible
 from memory.models import AdminEvent, Message, Resource
 from memory.recall import LEAVES_DISK
+from memory.recall.receipts import hashed_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,17 +85,20 @@ class EraseResource(Act):
         record(self.request, AdminEvent.Action.BEGIN_ERASE, self.row, counts=owned, **details)
         # Before it, so that the erasure takes the name out of this entry too.
         write_log(self.request, [self.row], self.action, deleted=True)
-        receipt = Resource.objects.erase_resource(self.row.uid)
-        event = record(
-            self.request, self.action, resource_id=receipt.resource_uid, counts=receipt.counts, **details
-        )
+        events = []
+
+        def finish(counts: dict[str, int]) -> None:
+            named = {"resource_id": hashed_id(self.row.uid), "counts": counts}
+            events.append(record(self.request, self.action, **named, **details))
+
+        receipt = Resource.objects.erase_resource(self.row.uid, finish=finish)
         context = {
             **self.admin.admin_site.each_context(self.request),
             "title": _("Receipt of an erasure"),
             "opts": self.admin.opts,
             "list_url": self.url("resource_changelist"),
             "receipt": receipt,
-            "event": event,
+            "event": events[-1],
             "counts": [(label, receipt.counts[name]) for name, label in ERASED.items()],
             "leaves_disk": LEAVES_DISK[receipt.leaves_disk],
         }

@@ -15,6 +15,7 @@ from memory.exceptions import ConversationMemoryError, ResourceNotFound
 from memory.management.console import make_console, make_progress, terminal_user
 from memory.models import AdminEvent, Resource
 from memory.recall import LEAVES_DISK, EraseReceipt
+from memory.recall.receipts import hashed_id
 
 CAP = 10_000
 
@@ -61,29 +62,22 @@ class Command(BaseCommand):
         console.print(f"The resource {uid} has {', '.join(map(_counted, owned.items()))}.")
         if not options["yes"]:
             _confirm(console, uid)
-        group, actor = uuid.uuid4(), terminal_user()
-        events.record(
-            AdminEvent.Action.BEGIN_ERASE,
-            actor_name=actor,
-            resource_id=uid,
-            counts=owned,
-            reason=options["reason"],
-            group=group,
-        )
+        said: Any = {"actor_name": terminal_user(), "reason": options["reason"], "group": uuid.uuid4()}
+        events.record(AdminEvent.Action.BEGIN_ERASE, resource_id=uid, counts=owned, **said)
+
+        def finish(counts: dict[str, int]) -> None:
+            named = hashed_id(uid)
+            events.record(AdminEvent.Action.ERASE_RESOURCE, resource_id=named, counts=counts, **said)
+
         total = owned["messages"] if owned["messages"] <= CAP else None
         with make_progress(console) as progress:
             task = progress.add_task("Erasing messages", total=total)
             receipt = resources.erase_resource(
-                uid, vacuum=options["vacuum"], advance=lambda count: progress.advance(task, count)
+                uid,
+                vacuum=options["vacuum"],
+                advance=lambda count: progress.advance(task, count),
+                finish=finish,
             )
-        events.record(
-            AdminEvent.Action.ERASE_RESOURCE,
-            actor_name=actor,
-            resource_id=receipt.resource_uid,
-            counts=receipt.counts,
-            reason=options["reason"],
-            group=group,
-        )
         _print_receipt(console, receipt)
 
 
