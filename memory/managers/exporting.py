@@ -27,8 +27,10 @@ M = TypeVar("M", bound=Model)
 
 # Not written where it is used: mypy knows no relation that leads to an abstract model.
 NOTE: Any = "working_memory"
-# Rows that are read at a time.
-THREADS, MESSAGES, VERSIONS = 100, 250, 50
+# Rows that are read at a time: a message may have megabytes, a version nearly one.
+THREADS, MESSAGES, VERSIONS = 100, 25, 25
+# Characters that are sent at a time, more only where a row has more.
+PIECE = 32_768
 
 
 class Export:
@@ -94,28 +96,33 @@ class Export:
         form = self.format(Heading(scope="thread", uid=uid, **self.heading))
         return self._pieces(form, self._thread(thread, form))
 
-    def _pieces(self, form: Format, pieces: Iterator[str]) -> Iterator[str]:
-        for piece in chain([form.head()], pieces, [form.foot()]):
-            if piece:
-                yield piece
+    def _pieces(self, form: Format, rows: Iterator[str]) -> Iterator[str]:
+        """The texts of rows, short ones together: a server takes each piece by itself."""
+        piece, length = list[str](), 0
+        for row in chain([form.head()], rows, [form.foot()]):
+            piece.append(row)
+            length += len(row)
+            if length >= PIECE:
+                yield "".join(piece)
+                piece, length = [], 0
+        if length:
+            yield "".join(piece)
 
     def _resource(self, resource: Resource, form: Format) -> Iterator[str]:
         yield form.resource(resource)
         yield from self._notes(resource, form)
         threads = tables.threads(self.using).filter(resource=resource.pk).order_by("created_at", "pk")
-        for page in _pages(threads.select_related(NOTE), THREADS, beyond):
-            for thread in page:
-                thread.resource = resource
-                yield from self._thread(thread, form)
+        for thread in _read(threads.select_related(NOTE), THREADS, beyond):
+            thread.resource = resource
+            yield from self._thread(thread, form)
 
     def _thread(self, thread: Thread, form: Format) -> Iterator[str]:
         yield form.thread(thread)
         yield from self._notes(thread, form)
         messages = tables.messages(self.using).in_thread(thread).chronological()
-        for page in _pages(messages, MESSAGES, beyond):
-            for message in page:
-                message.thread = thread
-            yield "".join(map(form.message, page))
+        for message in _read(messages, MESSAGES, beyond):
+            message.thread = thread
+            yield form.message(message)
 
     def _notes(self, owner: Resource | Thread, form: Format) -> Iterator[str]:
         """The working memory of an owner, with its versions."""
@@ -124,13 +131,17 @@ class Export:
             return
         yield form.working_memory(memory, owner)
         versions = tables.versions(self.using).filter(working_memory=memory.pk).order_by("number")
-        for page in _pages(versions, VERSIONS, lambda last: Q(number__gt=last.number)):
-            yield "".join(form.version(version, owner) for version in page)
+        for version in _read(versions, VERSIONS, lambda last: Q(number__gt=last.number)):
+            yield form.version(version, owner)
 
 
-def _pages(rows: QuerySet[M], size: int, behind: Callable[[M], Q]) -> Iterator[list[M]]:
-    """Rows in their order, a page at a time; the next one begins behind the last row. 1 query a page."""
+def _read(rows: QuerySet[M], size: int, behind: Callable[[M], Q]) -> Iterator[M]:
+    """Rows in their order, read a page at a time, which begins behind the last row. 1 query a page."""
     page = list(rows[:size])
     while page:
-        yield page
-        page = list(rows.filter(behind(page[-1]))[:size]) if len(page) == size else []
+        last, is_full = page[-1], len(page) == size
+        page.reverse()
+        while page:
+            # A row that is done with is let go.
+            yield page.pop()
+        page = list(rows.filter(behind(last))[:size]) if is_full else []

@@ -137,8 +137,8 @@ class ThreadSupport:
             owners: threads of other resources than these count as missing; None = of none.
 
         Returns:
-            Pieces of the text, made as they are asked for: 1 query, and 1 for each 250
-            messages and 50 versions. Memory does not grow with the length.
+            Pieces of the text, made as they are asked for: 1 query, and 1 for each 25 messages and 25
+            versions. Memory does not grow with the length.
 
         Raises:
             RecallError: bad input.
@@ -200,7 +200,7 @@ class ResourceSupport:
 
         Returns:
             Pieces of the text, made as they are asked for: 2 queries, 1 for each 100 threads, and
-            for each thread 1 for 250 messages and 1 for 50 versions. Memory does not grow with the length.
+            for each thread 1 for 25 messages and 1 for 25 versions. Memory does not grow with the length.
 
         Raises:
             RecallError: bad input.
