@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from django.db.models import Q
 from django.utils import timezone
 
 from memory.db.expressions import IsOneOf
@@ -15,8 +17,6 @@ from memory.managers.touching import lock_threads
 from memory.models import Embedding, EmbeddingJob
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from django.db.models import QuerySet
 
     from memory.querysets import MessageQuerySet
@@ -28,10 +28,12 @@ AT_ONCE = 256
 
 
 class Queued(NamedTuple):
-    """Jobs that are open now, and whether a site that embeds inline does them after the commit."""
+    """Jobs that are open now, whether a site that embeds inline does them after the commit, and the primary
+    keys of those that were there before."""
 
     jobs: int
     at_once: bool
+    reopened: Sequence[int] = ()
 
 
 def embed_again(messages: MessageQuerySet, using: str) -> Queued:
@@ -70,11 +72,17 @@ def embed_again(messages: MessageQuerySet, using: str) -> Queued:
 
 
 def retry(jobs: QuerySet[EmbeddingJob], using: str) -> Queued:
-    """Open jobs again that failed, and let those that wait begin at once. 2 queries."""
+    """Open jobs again that failed, and let those that wait begin at once. 2 queries.
+
+    A job that a worker holds is left to it: its embedder would be asked twice.
+    """
 
     def reopen() -> Queued:
-        rows: Sequence[tuple[int, int]] = list(jobs.using(using).values_list("pk", "message_id"))
-        EmbeddingJob.objects.using(using).filter(IsOneOf("pk", [key for key, _ in rows])).update(
+        is_idle = Q(leased_until=None) | Q(leased_until__lte=timezone.now())
+        idle = jobs.using(using).filter(is_idle).select_for_update()
+        rows = list(idle.values_list("pk", "message_id"))
+        keys = [key for key, _ in rows]
+        EmbeddingJob.objects.using(using).filter(IsOneOf("pk", keys)).update(
             state=EmbeddingJob.State.OPEN,
             attempts=0,
             error="",
@@ -84,6 +92,6 @@ def retry(jobs: QuerySet[EmbeddingJob], using: str) -> Queued:
         at_once = 0 < len(rows) <= AT_ONCE
         if at_once:
             wake(using, [message for _, message in rows])
-        return Queued(len(rows), at_once)
+        return Queued(len(rows), at_once, keys)
 
     return run_write(using, EmbeddingJob._meta.db_table, reopen)

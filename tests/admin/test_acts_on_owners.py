@@ -6,19 +6,16 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.test import AsyncClient, Client, override_settings
 from django.urls import reverse
+from django.utils import timezone
 
 from memory import Memory
-from memory.managers.admin_event import AdminEventManager
-from memory.managers.resource import ResourceManager
 from memory.models import AdminEvent, EmbeddingJob, Message, Resource, Thread
-from memory.recall.receipts import hashed_id
+from tests.admin import MINUTE
 from tests.admin.staff import READ, REASON, act, act_url, answers, said, staff
 from tests.admin.world import MARKER, World, make_world
-from tests.support import places_of
 
 pytestmark = pytest.mark.django_db
 
@@ -170,78 +167,6 @@ def test_a_transcript_is_in_the_language_of_who_asked(client: Client, world: Wor
     assert b'<html lang="ko">' in b"".join(response.streaming_content)
 
 
-def test_an_owner_is_erased_with_its_id_typed(client: Client, world: World) -> None:
-    """The receipt has counts and a hash; nothing that names the owner stays (bar 7)."""
-    make_world("other")
-    wrong = act(client, world.resource, "erase", typed="R")
-    assert wrong.context["form"].errors.keys() == {"typed"}
-    assert Resource.objects.filter(uid="r").exists()
-    receipt = act(client, world.resource, "erase", typed="r")
-    assert hashed_id("r") in receipt.text
-    assert dict(receipt.context["counts"])["messages"] == 6
-    assert not Resource.objects.filter(uid="r").exists()
-    assert Message.objects.filter(thread__resource__uid="other").count() == 6
-    events = AdminEvent.objects.order_by("pk")
-    assert [(event.action, event.resource_uid) for event in events] == [
-        ("begin_erase", hashed_id("r")),
-        ("erase_resource", hashed_id("r")),
-    ]
-    assert set(LogEntry.objects.values_list("object_repr", "change_message")) == {("", "")}
-    again = client.post(act_url(world.resource, "erase"), {"reason": REASON, "typed": "r"})
-    assert said(again)[-1] == "It is not there any more. Nothing has been changed."
-
-
-def test_an_erasure_without_its_event_is_none(
-    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The event and the row share one transaction: no erasure is ever without the one that tells of it."""
-    record = AdminEventManager.record
-
-    def fail(self: AdminEventManager, action: str, **details: Any) -> AdminEvent:
-        if action == "erase_resource":
-            raise RuntimeError("staged")
-        return record(self, action, **details)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(AdminEventManager, "record", fail)
-        with pytest.raises(RuntimeError, match="staged"):
-            act(client, world.resource, "erase", typed="r")
-    assert Resource.objects.filter(uid="r").exists()
-    act(client, world.resource, "erase", typed="r")
-    assert not Resource.objects.filter(uid="r").exists()
-    assert AdminEvent.objects.filter(action="erase_resource").count() == 1
-
-
-def test_a_form_that_is_sent_twice_at_once_names_nobody(
-    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The second one has found the owner, and writes its entry when the first is done."""
-    count_owned = ResourceManager.count_owned
-
-    def late(self: ResourceManager, uid: str, **options: Any) -> dict[str, int]:
-        monkeypatch.undo()
-        self.erase_resource(uid)
-        return count_owned(self, uid, **options)
-
-    page = client.get(act_url(world.resource, "erase"))
-    sent = answers(page, typed="r")
-    monkeypatch.setattr(ResourceManager, "count_owned", late)
-    assert client.post(act_url(world.resource, "erase"), sent).status_code == 200
-    assert set(AdminEvent.objects.values_list("resource_uid", flat=True)) == {hashed_id("r")}
-    assert set(LogEntry.objects.values_list("object_repr", "change_message")) == {("", "")}
-
-
-def test_an_owner_that_is_too_large_for_a_page(
-    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("memory.admin.acts.erase.MAX_MESSAGES", 5)
-    response = client.get(act_url(world.resource, "erase"))
-    assert response.status_code == 302
-    assert "manage.py erase_resource" in said(response)[-1]
-    assert client.post(act_url(world.resource, "erase"), {"reason": "x", "typed": "r"}).status_code == 302
-    assert Resource.objects.filter(uid="r").exists()
-
-
 def test_a_working_memory_is_edited_and_restored(client: Client, world: World) -> None:
     """Each is a new version; a JSON object stays one, as agents with a schema need it."""
     act(client, world.workingmemory, "edit", text_1='{"name": "Kim"}')
@@ -279,6 +204,17 @@ def test_jobs_are_tried_again(client: Client, world: World) -> None:
     assert AdminEvent.objects.filter(action="retry_embedding").count() == len(keys)
 
 
+def test_a_job_that_a_worker_holds_is_left_to_it(client: Client, world: World) -> None:
+    """Its embedder would be asked twice. A lease that has run out holds nothing."""
+    job = world.embeddingjob
+    for minutes, action in ((5, []), (-5, ["retry_embedding"])):
+        EmbeddingJob.objects.filter(pk=job.pk).update(leased_until=timezone.now() + minutes * MINUTE)
+        before = EmbeddingJob.objects.values().get(pk=job.pk)
+        act(client, job, "retry")
+        assert (EmbeddingJob.objects.values().get(pk=job.pk) == before) == (not action)
+        assert list(AdminEvent.objects.values_list("action", flat=True)) == action
+
+
 def test_a_list_takes_a_number_of_rows(client: Client, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory.admin.acts.views.MAX_ROWS", 1)
     space = world.embeddingjob.space
@@ -287,8 +223,3 @@ def test_a_list_takes_a_number_of_rows(client: Client, world: World, monkeypatch
     keys = list(EmbeddingJob.objects.values_list("pk", flat=True))
     response = client.post(url, {"action": "retry_listed", "_selected_action": keys, "index": "0"})
     assert said(response)[-1] == "At most 1 rows at once. Nothing has been changed."
-
-
-def test_nothing_is_left_where_content_was_after_an_erasure(client: Client, world: World) -> None:
-    act(client, world.resource, "erase", typed="r")
-    assert {place for place in places_of() if place.startswith("memory_")} == set()

@@ -88,8 +88,9 @@ class EraseResource(Act):
         events = []
 
         def finish(counts: dict[str, int]) -> None:
-            named = {"resource_id": hashed_id(self.row.uid), "counts": counts}
-            events.append(record(self.request, self.action, **named, **details))
+            named = hashed_id(self.row.uid)
+            event = record(self.request, self.action, resource_id=named, counts=counts, **details)
+            events.append(event)
 
         receipt = Resource.objects.erase_resource(self.row.uid, finish=finish)
         context = {

@@ -98,8 +98,9 @@ class RetryEmbedding(EmbeddingAct):
         yield _("embedding jobs"), capped(len(self.rows))
 
     def perform(self, form: Any) -> Outcome:
-        self.record(form, self.rows)
         jobs = EmbeddingJob.objects.filter(IsOneOf("pk", [row.pk for row in self.rows]))
-        outcome = self.outcome(retry(jobs, router.db_for_write(EmbeddingJob)))
+        queued = retry(jobs, router.db_for_write(EmbeddingJob))
+        self.record(form, [row for row in self.rows if row.pk in queued.reopened])
+        outcome = self.outcome(queued)
         # A job that is done is not there any more.
         return Outcome(outcome.text, self.url("embeddingjob_changelist"), outcome.level)
