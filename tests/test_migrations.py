@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from io import StringIO
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 
 from memory.db.operations import CreateVectorExtension
 from memory.models import Message
@@ -36,6 +37,36 @@ def test_to_zero_and_back() -> None:
 def test_the_sql_can_be_printed() -> None:
     call_command("sqlmigrate", "memory", "0001", stdout=(out := StringIO()))
     assert ("CREATE EXTENSION" in out.getvalue()) is (connection.vendor == "postgresql")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_indexes_of_large_tables_keep_nobody_from_writing(is_postgres: bool) -> None:
+    """Where the database can: CREATE INDEX CONCURRENTLY."""
+    call_command("sqlmigrate", "memory", "0004", stdout=(out := StringIO()))
+    assert out.getvalue().count("CREATE INDEX CONCURRENTLY") == (3 if is_postgres else 0)
+    assert out.getvalue().count("CREATE INDEX") == 3
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("framed", [False, True])
+def test_a_migration_that_was_interrupted_is_run_again(framed: bool, is_postgres: bool) -> None:
+    """PostgreSQL leaves an index that it never uses; and a site may migrate in a transaction of its own."""
+    table, index = Message._meta.db_table, "memory_message_redacted"
+    call_command("migrate", "memory", "0003", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE INDEX {index} ON {table} (role)")
+        if is_postgres:
+            cursor.execute(f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{index}'::regclass")
+    with transaction.atomic() if framed and is_postgres else nullcontext():
+        call_command("migrate", "memory", verbosity=0)
+    with connection.cursor() as cursor:
+        assert connection.introspection.get_constraints(cursor, table)[index]["columns"] == [
+            "created_at",
+            "id",
+        ]
+        if is_postgres:
+            cursor.execute(f"SELECT indisvalid FROM pg_index WHERE indexrelid = '{index}'::regclass")
+            assert cursor.fetchone() == (True,)
 
 
 @pytest.mark.django_db

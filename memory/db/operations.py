@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import router
+from django.db.migrations.operations import AddIndex
 from django.db.migrations.operations.base import Operation
 from django.db.utils import Error
 
@@ -68,6 +69,39 @@ class CreateVectorExtension(Operation):
 
     def describe(self) -> str:
         return "Creates the extension pgvector (PostgreSQL only)"
+
+
+class AddIndexConcurrently(AddIndex):
+    """Django's `AddIndex`, which on PostgreSQL keeps nobody from writing meanwhile. The migration is to be
+    one that is not atomic.
+
+    `django.contrib.postgres` has one that refuses every other database, and cannot be imported without
+    psycopg. Run again after an interruption, this one makes the index anew: PostgreSQL leaves one behind
+    that it never uses. Where a transaction is open all the same, the index is made inside it, in the usual
+    way.
+    """
+
+    atomic = False
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        connection = schema_editor.connection
+        if not self.allow_migrate_model(connection.alias, model):
+            return
+        options, word = {}, ""
+        if connection.vendor == "postgresql" and not connection.in_atomic_block:
+            options, word = {"concurrently": True}, "CONCURRENTLY "
+        schema_editor.execute(f"DROP INDEX {word}IF EXISTS {schema_editor.quote_name(self.index.name)}")
+        schema_editor.add_index(model, self.index, **options)
+
+    def describe(self) -> str:
+        return f"Creates the index {self.index.name} without keeping anybody from writing"
 
 
 class CreateWordIndex(Operation):

@@ -31,7 +31,6 @@ def client() -> Client:
         READ,
         "export_resource",
         "change_resource",
-        "erase_resource",
         "clone_thread",
         "transfer_thread",
         "delete_thread",
