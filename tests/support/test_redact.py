@@ -9,6 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from memory import Memory
+from memory.content.quoting import shows
 from memory.exceptions import RecallError
 from memory.models import Embedding, EmbeddingJob, Message, Thread
 from tests.cases import found, message, save, uids
@@ -148,6 +149,30 @@ def test_titles_that_show_a_piece_are_told(title: str, is_shown: bool) -> None:
     assert memory.redact_messages("m").titled_threads == expected
     # Only where that was asked for.
     assert Thread.objects.get().title == title
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "is_shown"),
+    [
+        ("Booking of a flight", "OK", False),
+        ("Booking: ok.", "OK", True),
+        ("Refund for A-4711!", "a 4711", True),
+        ("My cardboard box", "My card", False),
+        ("My card", "About my cardboard", False),
+        ("My card…", "About my cardboard", True),
+        ("네이버 환불", "네", False),
+        ("네, 환불", "네", True),
+        ("환불요청", "환불", True),
+        ("환불", "어제 환불요청을 했어요", True),
+        ("我要退款", "退款", True),
+        ("What is up?", "?", False),
+        ("👍", "👍", True),
+        ("👍", "", False),
+    ],
+)
+def test_titles_show_whole_words(title: str, text: str, is_shown: bool) -> None:
+    """By the rules of the word search; scripts without spaces have no words that could be cut."""
+    assert shows(title, text) == is_shown
 
 
 @pytest.mark.django_db
