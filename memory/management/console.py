@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import IO, Any, cast
 
 from django.core.management.base import OutputWrapper
@@ -10,14 +9,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 PLAIN_WIDTH = 100
-
-
-def terminal_user() -> str:
-    """Who runs a command, as an event names it."""
-    try:
-        return f"manage.py ({getpass.getuser()})"
-    except (KeyError, OSError):  # a container may know no name for its user
-        return "manage.py"
 
 
 def make_console(stdout: OutputWrapper, options: dict[str, Any]) -> Console:

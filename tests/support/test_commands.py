@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 from memory import Memory
 from memory.management.commands import erase_resource
+from memory.managers.admin_event import AdminEventManager
 from memory.models import AdminEvent, Message, Resource
 from tests.support import MARKER, make_owner
 
@@ -26,8 +28,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def run(*arguments: Any, **options: Any) -> str:
-    call_command(*map(str, arguments), stdout=(out := io.StringIO()), **options)
+def run(command: str, *arguments: Any) -> str:
+    """What a command prints; it is given a reason where there is none."""
+    given = ("--reason", "asked for", *map(str, arguments))
+    call_command(command, *given, stdout=(out := io.StringIO()))
     return out.getvalue()
 
 
@@ -37,7 +41,8 @@ def test_export_to_a_file_and_to_the_terminal(tmp_path: Path) -> None:
     expected = "".join(memory.export_resource("o"))
     file = tmp_path / "o.jsonl"
     file.write_text("older")
-    assert run("export_resource", "o", "--output", file, "--reason", "asked for") == ""
+    assert run("export_resource", "o", "--output", file) == ""
+    assert stat.filemode(file.stat().st_mode) == "-rw-------"
     assert file.read_bytes() == expected.encode()
     assert list(tmp_path.iterdir()) == [file]
     assert run("export_resource", "o") == expected
@@ -92,6 +97,45 @@ def test_an_export_that_fails_leaves_the_file_there_was(
     with pytest.raises(CommandError, match="No space left on device"):
         run("export_resource", "o", "--output", file)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["older"]
+    assert not AdminEvent.objects.exists()
+
+
+@pytest.mark.django_db
+def test_an_export_that_cannot_be_noted_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any, **details: Any) -> None:
+        raise RuntimeError("staged")
+
+    make_owner("o")
+    monkeypatch.setattr(AdminEventManager, "record", fail)
+    for arguments in (["--output", tmp_path / "o.jsonl"], []):
+        out = io.StringIO()
+        with pytest.raises(RuntimeError, match="staged"):
+            call_command("export_resource", "o", "--reason", "x", *map(str, arguments), stdout=out)
+        assert out.getvalue() == ""
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("command", ["export_resource", "erase_resource"])
+def test_a_reason_is_asked_for_as_in_the_admin(command: str) -> None:
+    make_owner("o")
+    for given in ([], ["--reason", " "]):
+        with pytest.raises(CommandError, match="--reason"):
+            call_command(command, "o", *given, stdout=io.StringIO())
+    assert Message.objects.count() == 6
+    assert not AdminEvent.objects.exists()
+
+
+@pytest.mark.django_db
+def test_an_id_sends_nothing_to_the_terminal() -> None:
+    """Only what can be seen."""
+    uid = "o\x1b[2J\u202e"
+    make_owner(uid)
+    assert "The resource o⟦U+001B⟧[2J⟦RLO⟧ has" in run("erase_resource", uid, "--yes")
+    for command in ("export_resource", "erase_resource"):
+        with pytest.raises(CommandError) as caught:
+            run(command, uid)
+        assert not {"\x1b", "\u202e"} & set(str(caught.value))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -103,7 +147,7 @@ def test_erase_asks_for_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Message.objects.count() == 6
     assert not AdminEvent.objects.exists()
     monkeypatch.setattr(sys, "stdin", Terminal("o\n"))
-    out = run("erase_resource", "o", "--reason", "asked for")
+    out = run("erase_resource", "o")
     assert "The resource o has 2 threads, 6 messages, 4 versions." in " ".join(out.split())
     assert not Resource.objects.exists()
     begun, erased = AdminEvent.objects.order_by("pk")

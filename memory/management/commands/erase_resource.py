@@ -7,12 +7,13 @@ import uuid
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DEFAULT_DB_ALIAS, connections
 from rich.console import Console
 from rich.table import Table
 
+from memory.content.controls import visible
 from memory.exceptions import ConversationMemoryError, ResourceNotFound
-from memory.management.console import make_console, make_progress, terminal_user
+from memory.management.acts import add_arguments, terminal_user
+from memory.management.console import make_console, make_progress
 from memory.models import AdminEvent, Resource
 from memory.recall import LEAVES_DISK, EraseReceipt
 from memory.recall.receipts import hashed_id
@@ -28,17 +29,13 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("resource", help="Id of the owner.")
+        add_arguments(parser)
         parser.add_argument("--yes", action="store_true", help="Do not ask.")
-        parser.add_argument("--reason", default="", help="Why, for the admin events.")
         parser.add_argument(
             "--vacuum",
             action="store_true",
             help="Free the space too. On SQLite this writes the whole file anew, which locks it meanwhile, "
             "and takes away what earlier edits left behind.",
-        )
-        parser.add_argument(
-            "--database", default=DEFAULT_DB_ALIAS, choices=tuple(connections), help="Alias of the database."
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -46,7 +43,7 @@ class Command(BaseCommand):
         try:
             self._erase(console, options["resource"], options)
         except ConversationMemoryError as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(visible(str(error))) from error
         except KeyboardInterrupt as error:
             raise CommandError("Interrupted. Run it again to erase the rest.", returncode=130) from error
 
@@ -59,7 +56,7 @@ class Command(BaseCommand):
             # What an erasure that was stopped at its very end has left goes nevertheless.
             resources.erase_resource(uid)
             raise ResourceNotFound(uid)
-        console.print(f"The resource {uid} has {', '.join(map(_counted, owned.items()))}.")
+        console.print(f"The resource {visible(uid)} has {', '.join(map(_counted, owned.items()))}.")
         if not options["yes"]:
             _confirm(console, uid)
         said: Any = {"actor_name": terminal_user(), "reason": options["reason"], "group": uuid.uuid4()}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from tempfile import mkstemp
+from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils import timezone
 
+from memory.content.controls import visible
 from memory.exceptions import ConversationMemoryError
 from memory.export import FORMATS
-from memory.management.console import terminal_user
+from memory.management.acts import add_arguments, terminal_user
 from memory.models import AdminEvent, Resource
 
 
@@ -20,57 +22,65 @@ class Command(BaseCommand):
     help = (
         "Write everything that an owner has to a file: threads, messages and working memories. JSON Lines "
         "hold all that is stored, the same from every database; Markdown and HTML are to be read. The export "
-        "is noted in the admin events."
+        "is noted in the admin events before anybody has it. Only you can read the file."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("resource", help="Id of the owner.")
+        add_arguments(parser)
         parser.add_argument("--output", type=Path, metavar="FILE", help="Default: standard output.")
         parser.add_argument("--format", default="jsonl", choices=tuple(FORMATS), help="Default: jsonl.")
         parser.add_argument(
             "--masked", action="store_true", help="Leave out what was said: texts, titles, metadata."
         )
-        parser.add_argument("--reason", default="", help="Why, for the admin events.")
-        parser.add_argument(
-            "--database", default=DEFAULT_DB_ALIAS, choices=tuple(connections), help="Alias of the database."
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._export(options["output"], options)
+        except ConversationMemoryError as error:
+            raise CommandError(visible(str(error))) from error
+        except OSError as error:
+            place = options["output"] or "Standard output"
+            raise CommandError(f"{place} cannot be written: {error.strerror}.") from error
+
+    def _export(self, path: Path | None, options: dict[str, Any]) -> None:
         using: str = options["database"]
         # The date would make each file of the same data another one.
         is_transcript = options["format"] != "jsonl"
-        try:
-            pieces = Resource.objects.db_manager(using).export_resource(
-                options["resource"],
-                format=options["format"],
-                masked=options["masked"],
-                exported_at=timezone.now() if is_transcript else None,
-                exported_by=terminal_user() if is_transcript else "",
-            )
-            AdminEvent.objects.db_manager(using).record(
-                AdminEvent.Action.EXPORT_RESOURCE,
-                actor_name=terminal_user(),
-                resource_id=options["resource"],
-                reason=options["reason"],
-            )
-        except ConversationMemoryError as error:
-            raise CommandError(str(error)) from error
-        if options["output"] is None:
-            for piece in pieces:
-                self.stdout.write(piece, ending="")
+        pieces = Resource.objects.db_manager(using).export_resource(
+            options["resource"],
+            format=options["format"],
+            masked=options["masked"],
+            exported_at=timezone.now() if is_transcript else None,
+            exported_by=terminal_user() if is_transcript else "",
+        )
+        if path is not None:
+            with whole_file(path) as file:
+                file.writelines(pieces)
+                # Before the file has its name: no export without an event, and no event without an export.
+                self._record(options, using)
             return
-        try:
-            _write(pieces, options["output"])
-        except OSError as error:
-            raise CommandError(f"{options['output']} cannot be written: {error.strerror}.") from error
+        self._record(options, using)
+        for piece in pieces:
+            self.stdout.write(piece, ending="")
+
+    def _record(self, options: dict[str, Any], using: str) -> None:
+        AdminEvent.objects.db_manager(using).record(
+            AdminEvent.Action.EXPORT_RESOURCE,
+            actor_name=terminal_user(),
+            resource_id=options["resource"],
+            reason=options["reason"],
+        )
 
 
-def _write(pieces: Iterator[str], path: Path) -> None:
-    """Write the whole file, or none."""
-    part = path.with_name(f"{path.name}.part")
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[str]]:
+    """A file that gets its name, and takes the place of another one, when the block ends well. Only its owner
+    can read it."""
+    descriptor, name = mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    part = Path(name)
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(pieces)
+        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            yield file
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
