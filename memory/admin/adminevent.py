@@ -17,8 +17,11 @@ from memory.admin.base import MemoryAdminMixin
 from memory.admin.counts import COUNTED
 from memory.admin.filters import DateFilter, FormFilter
 from memory.content.controls import visible
+from memory.recall.receipts import hashed_id
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest
     from django.utils.safestring import SafeString
 
     from memory.models import AdminEvent
@@ -66,6 +69,13 @@ class AdminEventAdminMixin(MemoryAdminMixin):
         "reason",
         "act",
     )
+
+    def searched(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> QuerySet[Any]:
+        """Events of an id, also of one that an erasure has put a hash in the place of."""
+        found = super().searched(request, queryset, search_term)
+        if not search_term.strip() or found.exists():
+            return found
+        return super().searched(request, queryset, hashed_id(search_term.strip()))
 
     @admin.display(description=_("target"))
     def shown_target(self, row: AdminEvent) -> str:

@@ -10,7 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from memory.models import AdminEvent
+from memory.models import AdminEvent, Resource
+from memory.recall.receipts import hashed_id
 from tests.admin import changelist, text_of
 
 LIST = "admin:memory_adminevent_changelist"
@@ -49,6 +50,16 @@ def test_events_are_found(reader: Client, events: list[Any]) -> None:
     assert listed(reader, group=str(events[0].group)) == [second, first]
     wrong = reader.get(reverse(LIST), {"group": "no uuid"}, follow=True)
     assert wrong.status_code == 200
+
+
+def test_events_of_an_erased_owner_are_found(reader: Client, events: list[Any]) -> None:
+    """By an id that whoever asks still knows; the events have hashes in its place."""
+    Resource.objects.erase_resource("r1")
+    first, second, third = (event.pk for event in events)
+    assert listed(reader, q="r1") == listed(reader, q=hashed_id("r1")) == [second, first]
+    assert listed(reader, q=" t2 ") == [second]
+    assert listed(reader, q="r2") == [third]
+    assert listed(reader, q="nobody") == []
 
 
 def test_events_are_read_only(admin_client: Client, staff: Callable[..., Client], events: list[Any]) -> None:
