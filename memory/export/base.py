@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from memory.schema import Message, Resource, Thread, WorkingMemory, WorkingMemoryVersion
@@ -26,6 +26,24 @@ class Heading:
     uid: str
     masked: bool
     zone: tzinfo
+    exported_at: datetime | None
+    exported_by: str
+
+
+class ExportOptions(TypedDict, total=False):
+    """What an export is asked besides its object.
+
+    Attributes:
+        format: `jsonl`, the default = everything, an object a line, the same from PostgreSQL and SQLite;
+            `markdown` or `html` = a transcript to read, without working memory and metadata.
+        masked: leave content out: types, texts, titles, metadata, working memory.
+        zone: of the times in a transcript; default the current one. JSON Lines are in UTC.
+        exported_at, exported_by: when and by whom, to be told at the top; None and "" = not told.
+    """
+
+    format: str
+    masked: bool
+    zone: tzinfo | None
     exported_at: datetime | None
     exported_by: str
 

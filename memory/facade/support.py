@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from memory.asynchronous import async_iterator_twin, async_twin
 from memory.facade import managers
 from memory.facade.base import Agent
 
 if TYPE_CHECKING:
+    from memory.export import ExportOptions
     from memory.recall import EraseReceipt, RedactReceipt
     from memory.schema import Message
 
@@ -34,45 +34,13 @@ class SupportVerbs(Agent):
         """See :meth:`MessageManager.find_copies`."""
         return managers.messages(self.using).find_copies(ids)
 
-    def export_thread(
-        self,
-        thread_id: str,
-        *,
-        format: str = "jsonl",
-        masked: bool = False,
-        zone: tzinfo | None = None,
-        exported_at: datetime | None = None,
-        exported_by: str = "",
-    ) -> Iterator[str]:
+    def export_thread(self, thread_id: str, **options: Unpack[ExportOptions]) -> Iterator[str]:
         """See :meth:`ThreadManager.export_thread`."""
-        return managers.threads(self.using).export_thread(
-            thread_id,
-            format=format,
-            masked=masked,
-            zone=zone,
-            exported_at=exported_at,
-            exported_by=exported_by,
-        )
+        return managers.threads(self.using).export_thread(thread_id, **options)
 
-    def export_resource(
-        self,
-        resource_id: str,
-        *,
-        format: str = "jsonl",
-        masked: bool = False,
-        zone: tzinfo | None = None,
-        exported_at: datetime | None = None,
-        exported_by: str = "",
-    ) -> Iterator[str]:
+    def export_resource(self, resource_id: str, **options: Unpack[ExportOptions]) -> Iterator[str]:
         """See :meth:`ResourceManager.export_resource`."""
-        return managers.resources(self.using).export_resource(
-            resource_id,
-            format=format,
-            masked=masked,
-            zone=zone,
-            exported_at=exported_at,
-            exported_by=exported_by,
-        )
+        return managers.resources(self.using).export_resource(resource_id, **options)
 
     def erase_resource(
         self,

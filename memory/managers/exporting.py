@@ -39,13 +39,13 @@ class Export:
     def __init__(
         self,
         *,
-        format: str,
-        masked: bool,
-        zone: tzinfo | None,
-        exported_at: datetime | None,
-        exported_by: str,
         owners: Collection[str] | None,
         using: str,
+        format: str = "jsonl",
+        masked: bool = False,
+        zone: tzinfo | None = None,
+        exported_at: datetime | None = None,
+        exported_by: str = "",
     ) -> None:
         check = Check()
         check.choice(format, "format", FORMATS)

@@ -4,8 +4,7 @@ erasing."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from memory.asynchronous import async_iterator_twin, async_twin
 from memory.managers.deleting import delete_threads
@@ -14,6 +13,7 @@ from memory.managers.exporting import Export
 from memory.managers.redacting import Redaction, find_copies, find_titled_threads
 
 if TYPE_CHECKING:
+    from memory.export import ExportOptions
     from memory.recall import EraseReceipt, RedactReceipt
     from memory.schema import Message, Thread
 
@@ -118,23 +118,15 @@ class ThreadSupport:
         self,
         thread_id: str,
         *,
-        format: str = "jsonl",
-        masked: bool = False,
-        zone: tzinfo | None = None,
-        exported_at: datetime | None = None,
-        exported_by: str = "",
         owners: Collection[str] | None = None,
+        **options: Unpack[ExportOptions],
     ) -> Iterator[str]:
         """A thread with its messages in order, as text.
 
         Args:
             thread_id: the thread.
-            format: `jsonl` = everything, an object a line, the same from PostgreSQL and SQLite; `markdown` or
-                `html` = a transcript to read, without working memory and metadata.
-            masked: leave content out: types, texts, titles, metadata, working memory.
-            zone: of the times in a transcript; default the current one. JSON Lines are in UTC.
-            exported_at, exported_by: when and by whom, to be told at the top; None and "" = not told.
             owners: threads of other resources than these count as missing; None = of none.
+            options: see :class:`memory.export.ExportOptions`.
 
         Returns:
             Pieces of the text, made as they are asked for: 1 query, and 1 for each 25 messages and 25
@@ -144,15 +136,7 @@ class ThreadSupport:
             RecallError: bad input.
             ThreadNotFound: there is no such thread. Both are raised by the call, before the first piece.
         """
-        return Export(
-            format=format,
-            masked=masked,
-            zone=zone,
-            exported_at=exported_at,
-            exported_by=exported_by,
-            owners=owners,
-            using=self.db,
-        ).of_thread(thread_id)
+        return Export(owners=owners, using=self.db, **options).of_thread(thread_id)
 
     adelete_threads = async_twin(delete_threads)
     aexport_thread = async_iterator_twin(export_thread)
@@ -180,23 +164,15 @@ class ResourceSupport:
         self,
         resource_id: str,
         *,
-        format: str = "jsonl",
-        masked: bool = False,
-        zone: tzinfo | None = None,
-        exported_at: datetime | None = None,
-        exported_by: str = "",
         owners: Collection[str] | None = None,
+        **options: Unpack[ExportOptions],
     ) -> Iterator[str]:
         """An owner with everything it owns, as text: threads by date, each with its messages in order.
 
         Args:
             resource_id: the resource.
-            format: `jsonl` = everything, an object a line, the same from PostgreSQL and SQLite; `markdown` or
-                `html` = a transcript to read, without working memory and metadata.
-            masked: leave content out: types, texts, titles, metadata, working memory.
-            zone: of the times in a transcript; default the current one. JSON Lines are in UTC.
-            exported_at, exported_by: when and by whom, to be told at the top; None and "" = not told.
             owners: resources other than these count as missing; None = of none.
+            options: see :class:`memory.export.ExportOptions`.
 
         Returns:
             Pieces of the text, made as they are asked for: 2 queries, 1 for each 100 threads, and
@@ -206,15 +182,7 @@ class ResourceSupport:
             RecallError: bad input.
             ResourceNotFound: there is no such resource. Both are raised by the call, before the first piece.
         """
-        return Export(
-            format=format,
-            masked=masked,
-            zone=zone,
-            exported_at=exported_at,
-            exported_by=exported_by,
-            owners=owners,
-            using=self.db,
-        ).of_resource(resource_id)
+        return Export(owners=owners, using=self.db, **options).of_resource(resource_id)
 
     def erase_resource(
         self,

@@ -240,6 +240,9 @@ def test_errors_come_with_the_call() -> None:
         assert [issue.field for issue in caught.value.issues] == list(given)
     with pytest.raises(RecallError):
         memory.export_thread("")
+    for verb in (memory.export_thread, Thread.objects.export_thread):
+        with pytest.raises(TypeError, match="mask"):
+            verb("o-0", mask=True)  # type: ignore[call-arg]
 
 
 @pytest.mark.django_db(transaction=True)
