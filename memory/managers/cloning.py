@@ -17,7 +17,7 @@ from memory.managers.deleting import read_ids
 from memory.managers.opening import store_note, take_note
 from memory.managers.resource import ensure_resource
 from memory.managers.touching import lock_thread
-from memory.managers.working_memory import copy_value
+from memory.managers.versions import copy_value
 from memory.querysets import tables
 from memory.recall import CloneResult, DateRange, MessageFilter
 from memory.signals import messages_stored

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils import timezone
 
-from memory.content.json import merge_metadata
+from memory.content.json import clean_metadata, merge_metadata
 from memory.db.transactions import RowsMoved
 from memory.exceptions import ThreadConflict
 from memory.managers.resource import ensure_resource
 from memory.managers.touching import lock_threads
-from memory.managers.working_memory import store_value
+from memory.managers.versions import store_value
 from memory.querysets import tables
-from memory.validation import after
+from memory.validation import Check, after
 
 if TYPE_CHECKING:
     from django.contrib.auth.base_user import AbstractBaseUser
@@ -57,6 +57,16 @@ def open_thread(
     thread.resource = owner
     store_note(thread, note, using)
     return thread
+
+
+def read_changes(check: Check, title: Any, metadata: Any) -> dict[str, Any]:
+    """What is given of title and metadata."""
+    changes: dict[str, Any] = {}
+    if title is not None:
+        changes["title"] = check.text(title, "title")
+    if metadata is not None:
+        changes["metadata"] = clean_metadata(check, metadata, "metadata")
+    return changes
 
 
 def change_thread(

@@ -6,20 +6,19 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from django.db.models import Subquery
 from django.utils import timezone
 
 from memory.asynchronous import async_twin
-from memory.content.json import clean_metadata
 from memory.exceptions import ThreadNotFound
 from memory.managers.base import WritingManager
 from memory.managers.cloning import Clone
 from memory.managers.deleting import delete_locked
-from memory.managers.opening import change_thread, open_thread, store_note, take_note
+from memory.managers.listing import page_of
+from memory.managers.opening import change_thread, open_thread, read_changes, store_note, take_note
 from memory.managers.resource import ensure_resource
 from memory.managers.support import ThreadSupport
 from memory.managers.touching import lock_thread
-from memory.querysets import ThreadQuerySet, tables
+from memory.querysets import ThreadQuerySet
 from memory.recall import CloneResult, ThreadPage, WorkingMemoryConfig
 from memory.recall.listing import ThreadListing
 from memory.validation import Check, after
@@ -64,7 +63,7 @@ class ThreadManager(ThreadSupport, _Base["Thread"]):
         check = Check()
         uid = None if thread_id is None else check.identifier(thread_id, "thread_id")
         check.identifier(resource_id, "resource_id")
-        changes = _read_changes(check, title, metadata)
+        changes = read_changes(check, title, metadata)
         check.finish()
         note = take_note(changes.get("metadata"), working_memory)
         return self.run_write(
@@ -114,21 +113,7 @@ class ThreadManager(ThreadSupport, _Base["Thread"]):
         listing = ThreadListing.read(
             resource_id=resource_id, metadata=metadata, order_by=order_by, page=page, per_page=per_page
         )
-        threads = self.of_owners(owners).matching(listing.metadata).select_related("resource")
-        if listing.resource_uid is not None:
-            # The owner by its key, not by a join: the index then gives the order too.
-            owner = tables.resources(self.db).filter(uid=listing.resource_uid).values("pk")
-            threads = threads.filter(resource_id=Subquery(owner[:1]))
-        total = threads.count()
-        threads = threads.order_by(*listing.ordering)
-        offset, end = listing.bounds(total)
-        return ThreadPage(
-            threads=list(threads[offset:end]),
-            total=total,
-            page=listing.page,
-            per_page=listing.per_page,
-            has_more=end < total,
-        )
+        return page_of(self.of_owners(owners), listing)
 
     def update_thread(
         self,
@@ -157,7 +142,7 @@ class ThreadManager(ThreadSupport, _Base["Thread"]):
         """
         check = Check()
         uid = check.identifier(thread_id, "thread_id")
-        changes = _read_changes(check, title, metadata)
+        changes = read_changes(check, title, metadata)
         check.finish()
         note = take_note(changes.get("metadata"), working_memory)
 
@@ -302,13 +287,3 @@ class ThreadManager(ThreadSupport, _Base["Thread"]):
     adelete_thread = async_twin(delete_thread)
     atransfer_thread = async_twin(transfer_thread)
     aclone_thread = async_twin(clone_thread)
-
-
-def _read_changes(check: Check, title: Any, metadata: Any) -> dict[str, Any]:
-    """What is given of title and metadata."""
-    changes: dict[str, Any] = {}
-    if title is not None:
-        changes["title"] = check.text(title, "title")
-    if metadata is not None:
-        changes["metadata"] = clean_metadata(check, metadata, "metadata")
-    return changes

@@ -6,24 +6,23 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.utils import timezone
 
 from memory.asynchronous import async_twin
-from memory.conf import memory_settings
 from memory.content.json import clean_json
 from memory.content.merge import merge_working_memory
 from memory.exceptions import RecallError, ThreadNotFound, ThreadNotOwned, WorkingMemoryDisabled
 from memory.managers.base import WritingManager
 from memory.managers.resource import ensure_resource
 from memory.managers.touching import lock_threads
+from memory.managers.versions import store_value
 from memory.querysets import tables
 from memory.recall import WorkingMemoryState
 from memory.recall.template import is_bare
-from memory.validation import Check, after
+from memory.validation import Check
 
 if TYPE_CHECKING:
     from memory.recall import WorkingMemoryConfig
-    from memory.schema import Resource, Thread, WorkingMemoryVersion
+    from memory.schema import Thread, WorkingMemoryVersion
     from memory.schema import WorkingMemory as WorkingMemory  # named by the base class
 
 # Most versions that are listed at once: each may be as long as a text can be.
@@ -223,43 +222,6 @@ class WorkingMemoryManager(WritingManager["WorkingMemory"]):
     arestore_version = async_twin(restore_version)
 
 
-def store_value(owner: Resource | Thread, change: Callable[[str], str], using: str) -> str:
-    """Apply `change` to the present text of an owner under a lock, and keep the result as a version.
-
-    Runs in :func:`run_write`. Updates are serialised: none is lost. A text that does not change makes no
-    version.
-
-    Raises:
-        RecallError: the result is longer than `MAX_TEXT`.
-    """
-    rows = tables.working_memories(using)
-    rows.get_or_create(**_owned_by(owner))
-    memory = rows.select_for_update(no_key=True).get(**_owned_by(owner))
-    value = change(memory.value)
-    if len(value) > memory_settings.MAX_TEXT:
-        raise RecallError.at(
-            "value", f"must make at most {memory_settings.MAX_TEXT:,} characters, not {len(value):,}"
-        )
-    if value != memory.value:
-        versions = tables.versions(using).filter(working_memory=memory.pk)
-        latest = versions.aggregate(number=models.Max("number"))["number"] or 0
-        memory.value = value
-        memory.updated_at = after(timezone.now(), memory.updated_at)
-        memory.save(using=using, update_fields=["value", "updated_at"])
-        tables.versions(using).create(
-            working_memory_id=memory.pk, number=latest + 1, value=value, created_at=memory.updated_at
-        )
-    return value
-
-
-def copy_value(source: Resource | Thread, target: Resource | Thread, using: str) -> None:
-    """The present text of `source` for `target`, where that has none."""
-    rows = tables.working_memories(using).filter(**_owned_by(source))
-    value = rows.values_list("value", flat=True).first()
-    if value:
-        store_value(target, lambda present: present or value, using)
-
-
 def _owned_thread(
     thread_id: str | None, resource_id: str | None, using: str, owners: Collection[str] | None
 ) -> Thread | None:
@@ -272,10 +234,6 @@ def _owned_thread(
     if thread is not None and resource_id not in (None, thread.resource.uid):
         raise ThreadNotOwned(thread_id)
     return thread
-
-
-def _owned_by(owner: Resource | Thread) -> dict[str, Any]:
-    return {f"{owner._meta.model_name}_id": owner.pk}
 
 
 def _check_ids(config: WorkingMemoryConfig, thread_id: Any, resource_id: Any) -> None:
