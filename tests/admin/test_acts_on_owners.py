@@ -215,7 +215,7 @@ def test_a_job_that_a_worker_holds_is_left_to_it(client: Client, world: World) -
 
 
 def test_a_list_takes_a_number_of_rows(client: Client, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory.admin.acts.views.MAX_ROWS", 1)
+    monkeypatch.setattr("memory.admin.acts.reembed.RetryEmbedding.max_rows", 1)
     space = world.embeddingjob.space
     EmbeddingJob.objects.create(message=Message.objects.get(uid="r-0-1"), space=space)
     url = reverse("admin:memory_embeddingjob_changelist")

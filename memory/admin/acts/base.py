@@ -83,6 +83,7 @@ class Act:
         form_class: the form of its page.
         atomic: it runs in one transaction; others take care of that themselves.
         is_final: it cannot be undone.
+        max_rows: of a list that it takes at once: other writers to SQLite wait meanwhile.
     """
 
     name: ClassVar[str]
@@ -95,6 +96,7 @@ class Act:
     template: ClassVar[str] = "admin/memory/act.html"
     atomic: ClassVar[bool] = True
     is_final: ClassVar[bool] = False
+    max_rows: ClassVar[int] = 500
 
     def __init__(self, admin: MemoryAdminMixin, request: HttpRequest, rows: Sequence[Any]) -> None:
         self.admin = admin

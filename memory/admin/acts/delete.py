@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from memory.admin.acts.base import Act, Outcome, counted
+from memory.admin.acts.base import CAP, Act, Outcome, counted
+from memory.admin.acts.copies import UNSEEN, Copies, copies_of
 from memory.admin.paging import capped
 from memory.db.expressions import IsOneOf
 from memory.models import AdminEvent, Embedding, Message, Thread, WorkingMemoryVersion
@@ -34,30 +36,37 @@ class DeleteMessages(Delete):
     permission = "memory.delete_message"
     action = AdminEvent.Action.DELETE_MESSAGE
 
+    @cached_property
+    def copies(self) -> Copies:
+        return copies_of([row.uid for row in self.rows], self.owners)
+
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("Messages are deleted with their vectors, and leave no trace in their threads.")
         yield _("To take away what a message says, and leave its place, redact it instead.")
+        if self.copies.unseen:
+            yield UNSEEN
 
     def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
-        uids = [row.uid for row in self.rows]
         yield _("messages"), capped(len(self.rows))
         yield _("vectors"), counted(Embedding.objects.filter(IsOneOf("message_id", self.keys)))
-        copies = Message.objects.exclude(cloned_from="").filter(IsOneOf("cloned_from", uids))
-        yield _("copies in cloned threads, which stay"), counted(copies)
+        yield _("copies in other threads, which stay"), capped(len(self.copies.seen), CAP)
 
     def perform(self, form: Any) -> Outcome:
         home = self.home() if len(self.rows) > 1 else self.url("thread_transcript", self.row.thread_id)
+        told = UNSEEN if self.copies.unseen else ""
         # While the rows still have names that the log can tell.
         self.record(form, self.rows, deleted=True)
         deleted = Message.objects.delete_messages([row.uid for row in self.rows], owners=self.owners)
         text = ngettext("%(number)d message deleted.", "%(number)d messages deleted.", deleted)
-        return Outcome(text % {"number": deleted}, home)
+        return Outcome(f"{text % {'number': deleted}} {told}".rstrip(), home)
 
 
 class DeleteThreads(Delete):
     label = gettext_lazy("Delete")
     permission = "memory.delete_thread"
     action = AdminEvent.Action.DELETE_THREAD
+    # Each with all of its messages.
+    max_rows = 100
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("Threads are deleted with their messages, vectors and working memories.")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import router
 from django.http import HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -17,6 +17,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from memory.admin.acts.base import Act, Outcome, ReasonForm
+from memory.admin.acts.locking import locked
 from memory.admin.answering import page
 from memory.admin.reads import log_read
 from memory.db.transactions import run_write
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from memory.admin.base import MemoryAdminMixin as _Base
 else:
     _Base = object
-
-# Most rows of a list that one act takes.
-MAX_ROWS = 500
 
 
 class ActsMixin(_Base):
@@ -60,12 +58,11 @@ class ActsMixin(_Base):
     @page
     def act_view(self, request: HttpRequest, object_id: str, act: type[Act]) -> HttpResponseBase:
         """What an act will do with a row (GET, which writes nothing), and the act itself (POST)."""
-        key = unquote(object_id)
-
-        def rows() -> list[Any]:
-            row = self.get_object(request, key)
-            return [] if row is None else [row]
-
+        rows = self.get_queryset(request)
+        try:
+            rows = rows.filter(pk=self.opts.pk.to_python(unquote(object_id)))
+        except ValidationError:
+            rows = rows.none()
         return self._answer(request, act, rows, sent=request.method == "POST")
 
     def act_on_selected(
@@ -79,21 +76,21 @@ class ActsMixin(_Base):
             act: what is done with them.
             action: the name of the action.
         """
-        rows = list(queryset[: MAX_ROWS + 1])
-        if len(rows) > MAX_ROWS:
-            text = _("At most %(number)d rows at once. Nothing has been changed.") % {"number": MAX_ROWS}
+        rows = list(queryset[: act.max_rows + 1])
+        if len(rows) > act.max_rows:
+            text = _("At most %(number)d rows at once. Nothing has been changed.") % {"number": act.max_rows}
             self.message_user(request, text, messages.WARNING)
             return None
         hidden = [("action", action)]
         hidden += [(ACTION_CHECKBOX_NAME, str(row.pk)) for row in rows]
         sent = "reason" in request.POST
-        return self._answer(request, act, lambda: list(queryset[:MAX_ROWS]), sent=sent, hidden=hidden)
+        return self._answer(request, act, queryset[: act.max_rows], sent=sent, hidden=hidden)
 
     def _answer(
         self,
         request: HttpRequest,
         act: type[Act],
-        rows: Callable[[], list[Any]],
+        rows: QuerySet[Any],
         *,
         sent: bool,
         hidden: Sequence[tuple[str, str]] = (),
@@ -102,33 +99,31 @@ class ActsMixin(_Base):
             raise PermissionDenied
         if sent:
             return self._act(request, act, rows, hidden)
-        found = act(self, request, rows())
+        found = act(self, request, list(rows))
         return self._refuse(found) or self._ask(found, found.form(), hidden)
 
     def _act(
         self,
         request: HttpRequest,
         act: type[Act],
-        rows: Callable[[], list[Any]],
+        rows: QuerySet[Any],
         hidden: Sequence[tuple[str, str]],
     ) -> HttpResponseBase:
-        """Rows are read again, and everything about them is decided again, within the transaction."""
+        """Rows are read again, locked, and everything about them is decided again, within the transaction."""
 
         found, form = act(self, request, []), ReasonForm()
+        using = router.db_for_write(self.model)
 
         def work() -> HttpResponseBase | Outcome:
             nonlocal found, form
-            found = act(self, request, rows())
+            found = act(self, request, locked(rows) if act.atomic else list(rows.using(using)))
             if refused := self._refuse(found):
                 return refused
             form = found.form(request.POST)
             return found.perform(form) if form.is_valid() else self._ask(found, form, hidden)
 
         try:
-            if act.atomic:
-                outcome = run_write(router.db_for_write(self.model), self.opts.db_table, work)
-            else:
-                outcome = work()
+            outcome = run_write(using, self.opts.db_table, work) if act.atomic else work()
         except ConversationMemoryError as error:
             # Something changed between the form and the act.
             form.add_error(None, _("This cannot be done: %(error)s") % {"error": error})
