@@ -127,7 +127,7 @@ def find_copies(ids: Any, *, owners: Collection[str] | None, using: str) -> list
     copies = messages.with_ids(family - given).filter(redacted_at=None)
     if owners is not None:
         copies = copies.filter(IsOneOf("thread__resource__uid", list(owners)))
-    return list(copies.select_related("thread__resource").chronological())
+    return list(copies.defer("body", "metadata").select_related("thread__resource").chronological())
 
 
 def find_titled_threads(ids: Any, *, owners: Collection[str] | None, using: str) -> list[Thread]:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from memory.admin.acts.base import Act, Outcome, ReasonForm
+from memory.admin.acts.copies import UNSEEN, Copies, copies_of
 from memory.admin.masks import can_read, hidden
 from memory.admin.paging import capped
 from memory.content.controls import visible
@@ -59,35 +60,37 @@ class Redact(Act):
         return "" if self.applies(self.row) else _("This message is redacted already.")
 
     @cached_property
-    def copies(self) -> list[Any]:
-        return Message.objects.find_copies(self.row.uid, owners=self.owners)
+    def copies(self) -> Copies:
+        return copies_of([self.row.uid], self.owners)
 
     @cached_property
     def titled(self) -> list[Any]:
         """Threads with a title that shows a piece of the message, or of a copy of it."""
-        ids = [self.row.uid, *(copy.uid for copy in self.copies)]
+        ids = [self.row.uid, *(copy.uid for copy in self.copies.seen)]
         return Message.objects.find_titled_threads(ids, owners=self.owners)
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("Its text, parts and metadata, its vectors and its words in the index are deleted.")
         yield _("Its place in the thread, its date and its role stay, and say that it was redacted.")
         yield _("Working memories may tell the same. They are not touched.")
+        if self.copies.unseen:
+            yield UNSEEN
 
     def context(self) -> dict[str, Any]:
         readable = can_read(self.request)
         return {
-            "copies": self.copies[:SHOWN],
-            "copies_count": capped(len(self.copies)),
+            "copies": self.copies.seen[:SHOWN],
+            "copies_count": capped(len(self.copies.seen)),
             "titled": [
                 (thread, visible(thread.title) if readable else hidden()) for thread in self.titled[:SHOWN]
             ],
         }
 
     def form(self, data: Any = None) -> ReasonForm:
-        return RedactForm(data, has_copies=bool(self.copies), has_titles=bool(self.titled))
+        return RedactForm(data, has_copies=bool(self.copies.seen), has_titles=bool(self.titled))
 
     def perform(self, form: Any) -> Outcome:
-        rows = [self.row, *(self.copies if form.cleaned_data.get("copies") else ())]
+        rows = [self.row, *(self.copies.seen if form.cleaned_data.get("copies") else ())]
         clear_titles = bool(form.cleaned_data.get("titles"))
         receipt = Message.objects.redact_messages(
             [row.uid for row in rows], owners=self.owners, clear_titles=clear_titles
@@ -103,7 +106,8 @@ class Redact(Act):
 
         def said() -> str:
             text = ngettext("%(number)d message redacted.", "%(number)d messages redacted.", len(redacted))
-            return f"{text % {'number': len(redacted)}} {LEAVES_DISK[receipt.leaves_disk]}"
+            told = [text % {"number": len(redacted)}, LEAVES_DISK[receipt.leaves_disk]]
+            return " ".join(map(str, [*told, UNSEEN] if self.copies.unseen else told))
 
         # After the commit: only then is SQLite's log emptied.
         return Outcome(lazy(said, str)(), self.home())
