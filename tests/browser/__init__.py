@@ -8,11 +8,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 
-def open_memory(page: Page) -> None:
-    """From the index of the admin to that of this app."""
-    page.get_by_role("link", name="Conversation memory").first.click()
-
-
 def search(page: Page, words: str) -> None:
     """Type into the search box that stands on the page, and press Enter."""
     page.get_by_label("Search the conversation memory").fill(words)

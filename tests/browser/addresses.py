@@ -19,8 +19,7 @@ def addresses(rows: Mapping[str, Any], words: str = "") -> dict[str, str]:
         words: what is searched.
     """
     found = {
-        "index": reverse("admin:index"),
-        "index of the app": reverse("admin:app_list", args=["memory"]),
+        "index": reverse("admin:app_list", args=["memory"]),
         "overview": reverse("admin:memory_overview"),
         "search": f"{reverse('admin:memory_search')}?q={quote(words)}",
     }
@@ -28,7 +27,6 @@ def addresses(rows: Mapping[str, Any], words: str = "") -> dict[str, str]:
         found[f"{model} list"] = reverse(f"admin:memory_{model}_changelist")
         if row is not None:
             found[model] = reverse(f"admin:memory_{model}_change", args=[row.pk])
-            found[f"{model} history"] = reverse(f"admin:memory_{model}_history", args=[row.pk])
             for act in ACTS.get(model, ()):
                 found[f"{model} {act.name}"] = reverse(f"admin:memory_{model}_{act.name}", args=[row.pk])
     thread, resource, message = (rows[name] for name in ("thread", "resource", "message"))

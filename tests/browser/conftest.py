@@ -95,7 +95,7 @@ def support(live_server: LiveServer) -> User:
 
 @pytest.fixture
 def page(sign_in: Callable[..., Page], support: User) -> Page:
-    """What the support person sees after logging in."""
+    """The index of the app, as the support person sees it."""
     page = sign_in(support)
-    page.goto("/admin/")
+    page.goto("/admin/memory/")
     return page

@@ -10,7 +10,7 @@ import pytest
 
 from memory import Memory
 from memory.models import AdminEvent, Message, Resource, Thread
-from tests.browser import asked_for, focused, open_memory, search
+from tests.browser import asked_for, focused, search
 from tests.browser.chromium import expect
 from tests.browser.desk import FIRST_NOTE, KOREAN, NOTE, Desk
 
@@ -34,7 +34,6 @@ def give_reason(page: Page) -> None:
 
 def test_recall_is_tried_out(page: Page, desk: Desk) -> None:
     """From a message: what recalls it, and the prompt an agent would send; then with words of one's own."""
-    open_memory(page)
     found(page, "환불").get_by_role("link").click()
     message = asked_for(page)
     message.get_by_text("About this message").click()
@@ -67,7 +66,6 @@ def test_a_message_is_redacted(page: Page, desk: Desk) -> None:
     stays, and no search finds the word any more."""
     Memory().clone_thread(desk.account.uid, new_thread_id="copy")
     Memory().update_thread(desk.account.uid, title="我要退款，请注销我的账号")
-    open_memory(page)
     hits = found(page, "退款")
     expect(hits).to_have_count(2)
     hits.filter(has_text="account-wei").get_by_role("link").click()
@@ -96,7 +94,6 @@ def test_a_message_is_redacted(page: Page, desk: Desk) -> None:
 
 
 def test_a_working_memory_is_edited_and_restored(page: Page, desk: Desk) -> None:
-    open_memory(page)
     page.locator("#content-main").get_by_role("link", name="Working memories").first.click()
     page.locator("#result_list").get_by_role("link").first.click()
     expect(page.locator(".field-shown_value")).to_contain_text(NOTE)
@@ -134,7 +131,6 @@ def download(page: Page, kind: str) -> str:
 
 def test_an_owner_is_exported_and_erased(page: Page, desk: Desk) -> None:
     """The files are complete; the receipt counts what is gone, and the customer is found no more."""
-    open_memory(page)
     search(page, desk.jiwoo.uid)
     page.get_by_role("region", name="Resources").get_by_role("link", name=desk.jiwoo.uid).click()
     page.get_by_role("link", name="Export").click()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from django.contrib.auth.models import User
 
-from tests.browser import focused, open_memory, search
+from tests.browser import focused, search
 from tests.browser.chromium import expect
 from tests.browser.desk import CHINESE, KOREAN, PASSWORD, Desk
 
@@ -36,7 +36,7 @@ def test_a_two_character_word_leads_to_the_customer_and_to_the_message(
     page.get_by_label("Username").fill(support.username)
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
-    open_memory(page)
+    page.get_by_role("link", name="Conversation memory").first.click()
     search(page, word)
 
     found = page.get_by_role("region", name="Messages").get_by_role("listitem")
@@ -55,7 +55,6 @@ def test_a_two_character_word_leads_to_the_customer_and_to_the_message(
 
 def test_a_title_and_an_id_lead_to_the_conversation(page: Page, desk: Desk) -> None:
     """A conversation that was asked for as a whole opens at its end."""
-    open_memory(page)
     search(page, "注销账号")
     page.get_by_role("region", name="Conversations").get_by_role("link", name="account-wei").click()
     expect(page.get_by_role("article").last).to_be_in_viewport()
@@ -69,35 +68,26 @@ def test_a_title_and_an_id_lead_to_the_conversation(page: Page, desk: Desk) -> N
 @pytest.fixture
 def transcript(page: Page, desk: Desk) -> Page:
     """The conversation of 170 messages, open at number 60."""
-    open_memory(page)
-    search(page, "환불")
-    page.get_by_role("region", name="Messages").get_by_role("link", name="환불").click()
+    page.goto(f"/admin/memory/thread/{desk.order.pk}/transcript/?message={desk.korean.uid}")
     expect(focused(page)).to_have_attribute("id", f"m{desk.korean.pk}")
     return page
 
 
-def test_keys_go_from_message_to_message(transcript: Page) -> None:
-    """`j` and `k`; what is focused is on the screen."""
+def test_keys_go_from_message_to_message_and_turn_the_pages(transcript: Page) -> None:
+    """`j` and `k`: what is focused is on the screen; `o` and `n`: up to both ends, without a gap."""
     for key, number in (("j", 61), ("j", 62), ("k", 61), ("k", 60), ("k", 59)):
         transcript.keyboard.press(key)
-        expected: Any = KOREAN if number == 60 else f"배송은 언제 오나요? {number}"
-        expect(focused(transcript)).to_contain_text(expected)
+        expect(focused(transcript)).to_contain_text(KOREAN if number == 60 else f"? {number}")
         expect(focused(transcript)).to_be_in_viewport(ratio=1)
 
-
-def test_keys_turn_the_pages(transcript: Page) -> None:
-    """`o` and `n` go to the pages before and after, up to both ends, without a gap."""
     articles = transcript.get_by_role("article")
     expect(articles.first).to_contain_text("? 35")
     transcript.keyboard.press("o")
     expect(articles.last).to_contain_text("? 34")
     expect(transcript.get_by_text("This is the beginning.").first).to_be_visible()
-    transcript.keyboard.press("n")
-    expect(articles.first).to_contain_text("? 35")
-    transcript.keyboard.press("n")
-    expect(articles.first).to_contain_text("? 85")
-    transcript.keyboard.press("n")
-    expect(articles.first).to_contain_text("? 135")
+    for first in (35, 85, 135):
+        transcript.keyboard.press("n")
+        expect(articles.first).to_contain_text(f"? {first}")
     expect(articles.last).to_contain_text("? 169")
     expect(transcript.get_by_text("This is the end.").first).to_be_visible()
 
