@@ -88,6 +88,12 @@ def desk(live_server: LiveServer) -> Desk:
 
 
 @pytest.fixture
+def busy_desk(live_server: LiveServer) -> Desk:
+    """The customers, of whom one has written 170 messages, which are four pages; number 60 asks for money."""
+    return make_desk(before=60, after=109)
+
+
+@pytest.fixture
 def support(live_server: LiveServer) -> User:
     """Somebody who may do what these tests do, and nothing else."""
     return colleague("mina", RIGHTS)

@@ -43,7 +43,7 @@ class Desk:
 
     Attributes:
         jiwoo: speaks Korean; has a working memory of two versions.
-        order: 170 messages, one an hour. `korean` is the only one with 환불, and begins the title.
+        order: messages one an hour. `korean` is the only one with 환불, of which the title tells too.
         wei: speaks Chinese.
         account: six messages; `chinese` is the only one with 退款.
     """
@@ -57,12 +57,13 @@ class Desk:
     note: WorkingMemory
 
 
-def make_desk() -> Desk:
+def make_desk(before: int = 2, after: int = 3) -> Desk:
+    """The customers, with so many messages `배송은 언제 오나요? <number>` before and after `korean`."""
     memory = Memory(working_memory={"enabled": True})
     for value in (FIRST_NOTE, NOTE):
         memory.update_working_memory(value, resource_id="jiwoo@example.org")
-    talk = [f"배송은 언제 오나요? {number}" for number in range(170)]
-    talk[60] = KOREAN
+    talk = [f"배송은 언제 오나요? {number}" for number in range(before + 1 + after)]
+    talk[before] = KOREAN
     order = conversation("order-4711", talk, "jiwoo@example.org", start=START, every=HOUR)
     talk = ["你好。", CHINESE, "好的，马上处理。", "谢谢。", "还有别的问题吗？", "没有了。"]
     account = conversation("account-wei", talk, "wei@example.org", start=START, every=HOUR)

@@ -129,10 +129,10 @@ def download(page: Page, kind: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def test_an_owner_is_exported_and_erased(page: Page, desk: Desk) -> None:
+def test_an_owner_is_exported_and_erased(page: Page, busy_desk: Desk) -> None:
     """The files are complete; the receipt counts what is gone, and the customer is found no more."""
-    search(page, desk.jiwoo.uid)
-    page.get_by_role("region", name="Resources").get_by_role("link", name=desk.jiwoo.uid).click()
+    search(page, busy_desk.jiwoo.uid)
+    page.get_by_role("region", name="Resources").get_by_role("link", name=busy_desk.jiwoo.uid).click()
     page.get_by_role("link", name="Export").click()
     lines: list[dict[str, Any]] = [json.loads(line) for line in download(page, "JSON Lines").splitlines()]
     kinds = [line["kind"] for line in lines]
@@ -153,13 +153,13 @@ def test_an_owner_is_exported_and_erased(page: Page, desk: Desk) -> None:
         assert KOREAN in text
         assert "배송은 언제 오나요? 169" in text
 
-    page.get_by_role("link", name=desk.jiwoo.uid).click()
+    page.get_by_role("link", name=busy_desk.jiwoo.uid).click()
     page.get_by_role("link", name="Erase").click()
     page.get_by_label("Type the id of the resource to confirm").fill("somebody else")
     give_reason(page)
     page.get_by_role("button", name="Erase for good").click()
     expect(page.get_by_text("This is not the id of the resource.")).to_be_visible()
-    page.get_by_label("Type the id of the resource to confirm").fill(desk.jiwoo.uid)
+    page.get_by_label("Type the id of the resource to confirm").fill(busy_desk.jiwoo.uid)
     page.get_by_role("button", name="Erase for good").click()
 
     expect(page.get_by_role("heading", name="Receipt of an erasure")).to_be_visible()
@@ -168,7 +168,7 @@ def test_an_owner_is_exported_and_erased(page: Page, desk: Desk) -> None:
         row = receipt.get_by_role("row").filter(has=page.get_by_role("rowheader", name=label, exact=True))
         expect(row.get_by_role("cell")).to_have_text(count)
     page.get_by_role("link", name="Back to the resources").click()
-    expect(page.locator("#result_list")).not_to_contain_text(desk.jiwoo.uid)
-    expect(page.locator("#result_list")).to_contain_text(desk.wei.uid)
-    assert not Resource.objects.filter(uid=desk.jiwoo.uid).exists()
-    assert list(Thread.objects.values_list("uid", flat=True)) == [desk.account.uid]
+    expect(page.locator("#result_list")).not_to_contain_text(busy_desk.jiwoo.uid)
+    expect(page.locator("#result_list")).to_contain_text(busy_desk.wei.uid)
+    assert not Resource.objects.filter(uid=busy_desk.jiwoo.uid).exists()
+    assert list(Thread.objects.values_list("uid", flat=True)) == [busy_desk.account.uid]

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 )
 def test_a_two_character_word_leads_to_the_customer_and_to_the_message(
     new_context: Callable[..., BrowserContext],
-    desk: Desk,
+    busy_desk: Desk,
     support: User,
     word: str,
     customer: str,
@@ -53,7 +53,7 @@ def test_a_two_character_word_leads_to_the_customer_and_to_the_message(
     expect(page.get_by_role("heading", name="Latest conversations")).to_be_visible()
 
 
-def test_a_title_and_an_id_lead_to_the_conversation(page: Page, desk: Desk) -> None:
+def test_a_title_and_an_id_lead_to_the_conversation(page: Page, busy_desk: Desk) -> None:
     """A conversation that was asked for as a whole opens at its end."""
     search(page, "注销账号")
     page.get_by_role("region", name="Conversations").get_by_role("link", name="account-wei").click()
@@ -66,10 +66,10 @@ def test_a_title_and_an_id_lead_to_the_conversation(page: Page, desk: Desk) -> N
 
 
 @pytest.fixture
-def transcript(page: Page, desk: Desk) -> Page:
+def transcript(page: Page, busy_desk: Desk) -> Page:
     """The conversation of 170 messages, open at number 60."""
-    page.goto(f"/admin/memory/thread/{desk.order.pk}/transcript/?message={desk.korean.uid}")
-    expect(focused(page)).to_have_attribute("id", f"m{desk.korean.pk}")
+    page.goto(f"/admin/memory/thread/{busy_desk.order.pk}/transcript/?message={busy_desk.korean.uid}")
+    expect(focused(page)).to_have_attribute("id", f"m{busy_desk.korean.pk}")
     return page
 
 
@@ -82,11 +82,13 @@ def test_keys_go_from_message_to_message_and_turn_the_pages(transcript: Page) ->
 
     articles = transcript.get_by_role("article")
     expect(articles.first).to_contain_text("? 35")
-    transcript.keyboard.press("o")
+    with transcript.expect_navigation():
+        transcript.keyboard.press("o")
     expect(articles.last).to_contain_text("? 34")
     expect(transcript.get_by_text("This is the beginning.").first).to_be_visible()
     for first in (35, 85, 135):
-        transcript.keyboard.press("n")
+        with transcript.expect_navigation():
+            transcript.keyboard.press("n")
         expect(articles.first).to_contain_text(f"? {first}")
     expect(articles.last).to_contain_text("? 169")
     expect(transcript.get_by_text("This is the end.").first).to_be_visible()
@@ -132,14 +134,14 @@ def test_a_date_is_a_day_of_the_viewer(transcript: Page) -> None:
     expect(transcript.get_by_role("heading", name="March 5, 2026")).to_be_visible()
 
 
-def test_the_permalink_of_a_message_opens_it_anywhere(transcript: Page, desk: Desk) -> None:
+def test_the_permalink_of_a_message_opens_it_anywhere(transcript: Page, busy_desk: Desk) -> None:
     """`p` and the time of a message: an address that another tab opens at the message."""
     for _ in range(3):
         transcript.keyboard.press("j")
     expect(focused(transcript)).to_contain_text("? 63")
     with transcript.expect_navigation():
         transcript.keyboard.press("p")
-    assert transcript.url.endswith(f"/{desk.order.pk}/transcript/?message=order-4711-63")
+    assert transcript.url.endswith(f"/{busy_desk.order.pk}/transcript/?message=order-4711-63")
     expect(focused(transcript)).to_contain_text("? 63")
 
     transcript.get_by_role("article").nth(40).locator("[data-mem-permalink]").click()
