@@ -49,7 +49,9 @@ def test_recall_is_tried_out(page: Page, desk: Desk) -> None:
     page.get_by_label("Neighbours after a hit").fill("0")
     page.get_by_role("button", name="Try it").click()
 
-    expect(page.get_by_role("region", name="Hits")).to_contain_text("At most 1 hits, 1 neighbours before")
+    expect(page.get_by_role("region", name="Hits")).to_contain_text(
+        "Hits: at most 1, each with 1 messages before it"
+    )
     window = page.get_by_role("region", name="Hits").locator(".mem-window > li")
     expect(window).to_have_count(2)
     prompt = page.get_by_role("region", name="The prompt")

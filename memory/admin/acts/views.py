@@ -84,7 +84,9 @@ class ActsMixin(_Base):
         hidden = [("action", action)]
         hidden += [(ACTION_CHECKBOX_NAME, str(row.pk)) for row in rows]
         sent = "reason" in request.POST
-        return self._answer(request, act, queryset[: act.max_rows], sent=sent, hidden=hidden)
+        # By their keys, so that the act is about no other rows than the page, and they can be locked.
+        selected = queryset.filter(pk__in=[row.pk for row in rows])
+        return self._answer(request, act, selected, sent=sent, hidden=hidden)
 
     def _answer(
         self,
