@@ -45,7 +45,7 @@ BUDGETS: dict[str, list[Budget]] = {
     "POST threads": [({}, OWNER, 3), ({}, {**OWNER, "threadId": "t", "title": "x"}, 6)],
     "GET threads/{thread_id}": [({}, None, 2), (OWNER, None, 2)],
     "PATCH threads/{thread_id}": [({}, {"title": "x", "metadata": {}}, 4)],
-    "DELETE threads/{thread_id}": [({}, None, 10)],
+    "DELETE threads/{thread_id}": [({}, None, 11)],
     "POST threads/{thread_id}/transfer": [({}, OWNER, 3)],
     "POST threads/{thread_id}/clone": [({}, {}, 10)],
     "GET threads/{thread_id}/messages": [
