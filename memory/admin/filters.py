@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from memory.admin.masks import can_read
 from memory.admin.owners import of_account
 from memory.db.expressions import MetadataMatches
 from memory.models import Embedding, EmbeddingJob, Message, Resource
@@ -98,7 +99,8 @@ class FormFilter(admin.ListFilter):
 
 
 class OwnerFilter(FormFilter):
-    """By the id of a resource, or the name of the user account it is linked to. At most 4 queries."""
+    """By the id of a resource, or for viewers of content the name of the user account it is linked to. At
+    most 4 queries."""
 
     title = _("resource")
     parameter_name = "owner"
@@ -108,8 +110,9 @@ class OwnerFilter(FormFilter):
         if not self.typed:
             return queryset
         text, keys = self.typed["owner"], list[int]()
+        conditions = [Q(uid=text), of_account(text)] if can_read(request) else [Q(uid=text)]
         # One after the other: the two together would use neither index.
-        for condition in (Q(uid=text), of_account(text)):
+        for condition in conditions:
             keys = keys or list(Resource.objects.filter(condition).values_list("pk", flat=True)[:MAX_OWNERS])
         if isinstance(queryset, MessageQuerySet):
             return within_owners(queryset, keys)
