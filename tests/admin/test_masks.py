@@ -122,7 +122,9 @@ def test_accounts_lead_to_messages_for_readers_only(
     masked: Client, reader: Client, thread: Thread, django_user_model: Any
 ) -> None:
     """Without the permission, only ids can be searched (issue 5, point 5)."""
-    Resource.objects.filter(pk=thread.resource_id).update(user=django_user_model.objects.create(username="ada"))
+    Resource.objects.filter(pk=thread.resource_id).update(
+        user=django_user_model.objects.create(username="ada")
+    )
     for asked, found in (("ada", {masked: 0, reader: 3}), (thread.resource.uid, {masked: 3, reader: 3})):
         for viewer, number in found.items():
             page = viewer.get(changelist("message"), {"owner": asked})
