@@ -16,7 +16,7 @@ from memory.conf import memory_settings
 from memory.db.expressions import IsOneOf
 from memory.embedding.again import AT_ONCE, Queued, embed_again, retry
 from memory.exceptions import SemanticRecallNotConfigured
-from memory.models import AdminEvent, Embedding, EmbeddingJob, Message
+from memory.models import AdminEvent, Embedding, EmbeddingJob, Message, Thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,11 +55,14 @@ class Reembed(EmbeddingAct):
     def applies(cls, row: Any) -> bool:
         return not isinstance(row, Message) or bool(row.text)
 
+    def _of_rows(self, message: str) -> IsOneOf:
+        """What hangs on the rows, which are threads or messages; `message` leads to the key of one."""
+        is_of_thread = self.admin.model is Thread
+        return IsOneOf("thread_id" if is_of_thread else message, [row.pk for row in self.rows])
+
     @property
     def targets(self) -> Any:
-        keys = [row.pk for row in self.rows]
-        is_thread = self.admin.opts.model_name == "thread"
-        return Message.objects.filter(IsOneOf("thread_id" if is_thread else "pk", keys))
+        return Message.objects.filter(self._of_rows("pk"))
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("The vectors are deleted, and made anew by the embedder that is configured now.")
@@ -68,10 +71,7 @@ class Reembed(EmbeddingAct):
 
     def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
         yield _("messages"), counted(self.targets.exclude(text=""))
-        is_thread = self.admin.opts.model_name == "thread"
-        keys = [row.pk for row in self.rows]
-        vectors = Embedding.objects.filter(IsOneOf("thread_id" if is_thread else "message_id", keys))
-        yield _("vectors"), counted(vectors)
+        yield _("vectors"), counted(Embedding.objects.filter(self._of_rows("message_id")))
 
     def perform(self, form: Any) -> Outcome:
         try:
