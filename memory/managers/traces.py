@@ -10,6 +10,7 @@ from django.apps import apps
 from django.db import router
 from django.db.models import Q
 
+from memory.content.controls import visible
 from memory.db.expressions import IsOneOf
 from memory.db.transactions import run_write
 from memory.querysets import tables
@@ -25,7 +26,7 @@ NAMED: dict[str, Any] = {
     "thread_uid": tables.threads,
     "message_uid": tables.messages,
 }
-# Characters of an id that an entry of the log keeps.
+# Characters of a row's name that an entry of the log keeps.
 LOGGED = 200
 
 
@@ -38,9 +39,11 @@ def blank_log(model: type[Model], using: str, *, keys: Iterable[int] = (), uids:
         model: of the rows.
         using: the database of the rows.
         keys: their primary keys.
-        uids: of rows that may be gone, the ids, by which the log calls them.
+        uids: of rows that may be gone, the ids, by which the log calls them: as they are, or as `str()` of
+            the rows shows them.
     """
-    objects, names = [str(key) for key in keys], [uid[:LOGGED] for uid in uids]
+    objects = [str(key) for key in keys]
+    names = [name[:LOGGED] for uid in uids for name in {uid, visible(uid)}]
     # The log names rows by their keys alone: those of the database that the admin works on.
     is_logged = apps.is_installed("django.contrib.admin") and using == router.db_for_write(model)
     if not is_logged or not (objects or names):
