@@ -12,9 +12,10 @@ from memory.db.expressions import IsOneOf
 from memory.db.transactions import run_write
 from memory.embedders import embedders
 from memory.embedding.dispatch import wake
+from memory.managers.deleting import delete_embeddings
 from memory.managers.embedding import active_spaces
 from memory.managers.touching import lock_threads
-from memory.models import Embedding, EmbeddingJob
+from memory.models import EmbeddingJob
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -56,10 +57,8 @@ def embed_again(messages: MessageQuerySet, using: str) -> Queued:
             last = batch[-1][0]
             keys = [key for key, _ in batch]
             lock_threads(using, keys={thread for _, thread in batch})
-            of_batch = IsOneOf("message_id", keys)
-            Embedding.objects.using(using).filter(of_batch)._raw_delete(using)
-            # Jobs that failed before begin anew.
-            EmbeddingJob.objects.using(using).filter(of_batch)._raw_delete(using)
+            # Jobs too: those that failed before begin anew.
+            delete_embeddings(keys, using)
             rows = [EmbeddingJob(message_id=key, space_id=space.pk) for key in keys for space in spaces]
             EmbeddingJob.objects.using(using).bulk_create(rows, ignore_conflicts=True)
             jobs += len(rows)

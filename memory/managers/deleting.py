@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from memory.conf import memory_settings
 from memory.db.expressions import IsOneOf
-from memory.db.transactions import RowsMoved, run_write
+from memory.db.transactions import run_write
 from memory.exceptions import ThreadNotOwned
-from memory.managers.touching import attach_threads, lock_threads, touch
+from memory.managers.touching import lock_messages, lock_threads, touch
 from memory.querysets import tables
 from memory.validation import Check
 
@@ -54,21 +54,13 @@ def delete_messages(
         mine = mine.filter(thread__resource__uid=owner)
 
     def delete() -> int:
-        sources = set(mine.values_list("thread_id", flat=True))
-        if not sources:
-            return 0
-        locked = lock_threads(using, keys=sources)
-        rows = list(messages.filter(IsOneOf("thread_id", list(sources))).locked())
-        attach_threads(rows, locked)
-        # Read again under the locks: a thread may have gone to another owner, a message to another thread.
-        keys = set(mine.values_list("pk", flat=True))
-        if keys - {row.pk for row in rows}:
-            raise RowsMoved
-        rows = [row for row in rows if row.pk in keys]
+        rows = lock_messages(messages, mine, using)
         for row in rows:
             if owner not in (None, row.thread.resource.uid):
                 raise ThreadNotOwned(row.thread.uid)
-        deleted = delete_rows(tables.messages(using).filter(IsOneOf("pk", list(keys))))
+        if not rows:
+            return 0
+        deleted = delete_rows(tables.messages(using).filter(IsOneOf("pk", [row.pk for row in rows])))
         threads = {row.thread for row in rows}
         touch(using, threads, lost=[thread.pk for thread in threads])
         return deleted
@@ -97,6 +89,15 @@ def delete_locked(threads: Sequence[Thread], using: str) -> None:
     delete_rows(tables.messages(using).filter(IsOneOf("thread_id", keys)))
     # Django's own way, which finds what other apps hang on a thread.
     tables.threads(using).filter(IsOneOf("pk", keys)).delete()
+
+
+def delete_embeddings(keys: Sequence[int], using: str) -> dict[str, int]:
+    """Delete the vectors of messages, and the jobs that would make new ones; the numbers. 2 queries."""
+    of_messages = IsOneOf("message_id", keys)
+    return {
+        "embeddings": tables.embeddings(using).filter(of_messages)._raw_delete(using),
+        "jobs": tables.jobs(using).filter(of_messages)._raw_delete(using),
+    }
 
 
 def delete_rows(messages: QuerySet[Message]) -> int:

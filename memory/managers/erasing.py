@@ -19,6 +19,7 @@ from memory.db.erasing import Erasing, erasing, overwriting, vacuum_tables
 from memory.db.expressions import IsOneOf
 from memory.db.transactions import run_write
 from memory.embedders import embedders
+from memory.managers.deleting import delete_embeddings
 from memory.managers.touching import lock_threads
 from memory.managers.traces import blank_log, hash_events
 from memory.querysets import tables
@@ -143,10 +144,9 @@ class Erasure:
         return counts
 
     def _erase_messages(self, keys: Sequence[int]) -> Counts:
-        of_messages, using = IsOneOf("message_id", keys), self.using
+        using = self.using
         return Counter(
-            embeddings=tables.embeddings(using).filter(of_messages)._raw_delete(using),
-            jobs=tables.jobs(using).filter(of_messages)._raw_delete(using),
+            **delete_embeddings(keys, using),
             messages=tables.messages(using).filter(IsOneOf("pk", keys))._raw_delete(using),
             log_entries=blank_log(tables.messages(using).model, using, keys=keys),
         )

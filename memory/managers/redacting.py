@@ -12,10 +12,10 @@ from memory.content.normalise import empty_body
 from memory.content.quoting import shows
 from memory.db.erasing import Erasing, erasing
 from memory.db.expressions import IsOneOf
-from memory.db.transactions import RowsMoved, run_write
+from memory.db.transactions import run_write
 from memory.embedders import embedders
-from memory.managers.deleting import read_ids
-from memory.managers.touching import attach_threads, lock_threads, touch
+from memory.managers.deleting import delete_embeddings, read_ids
+from memory.managers.touching import lock_messages, touch
 from memory.querysets import tables
 from memory.querysets.words import message_words
 from memory.recall import RedactReceipt
@@ -74,24 +74,13 @@ class Redaction:
             mine = mine.filter(IsOneOf("thread__resource__uid", list(self.owners)))
         if self.resource_uid is not None:
             mine = mine.filter(thread__resource__uid=self.resource_uid)
-        sources = list(mine.values_list("thread_id", flat=True).distinct().order_by())
-        if not sources:
-            return []
-        locked = lock_threads(self.using, keys=sources)
-        rows = list(messages.filter(IsOneOf("thread_id", sources)).defer("body", "metadata").locked())
-        attach_threads(rows, locked)
-        # Read again under the locks: a thread may have gone to another owner, a message to another thread.
-        keys = set(mine.values_list("pk", flat=True))
-        if keys - {row.pk for row in rows}:
-            raise RowsMoved
-        return [row for row in rows if row.pk in keys]
+        return lock_messages(messages.defer("body", "metadata"), mine, self.using)
 
     def _empty(self, rows: Sequence[Message]) -> dict[str, int]:
         if not rows:
             return {"embeddings": 0, "jobs": 0}
         keys = [row.pk for row in rows]
-        embeddings = tables.embeddings(self.using).filter(IsOneOf("message_id", keys))._raw_delete(self.using)
-        jobs = tables.jobs(self.using).filter(IsOneOf("message_id", keys))._raw_delete(self.using)
+        counts = delete_embeddings(keys, self.using)
         emptied = {
             "type": "",
             "body": empty_body(),
@@ -106,7 +95,7 @@ class Redaction:
             for name, value in emptied.items():
                 setattr(row, name, value)
         messages_stored.send(sender=stored.model, messages=list(rows), created=False, using=self.using)
-        return {"embeddings": embeddings, "jobs": jobs}
+        return counts
 
 
 def find_copies(ids: Any, *, owners: Collection[str] | None, using: str) -> list[Message]:

@@ -15,6 +15,7 @@ from memory.querysets import tables
 from memory.validation import after
 
 if TYPE_CHECKING:
+    from memory.querysets import MessageQuerySet
     from memory.schema import Message, Thread
 
 
@@ -71,6 +72,30 @@ def attach_threads(rows: Iterable[Message], locked: Iterable[Thread]) -> None:
         if row.thread_id not in by_key:
             raise RowsMoved
         row.thread = by_key[row.thread_id]
+
+
+def lock_messages(messages: MessageQuerySet, mine: MessageQuerySet, using: str) -> list[Message]:
+    """Messages with their threads, all locked for this transaction. 6 queries.
+
+    Args:
+        messages: those that are asked for.
+        mine: those of them that may be touched; read once more under the locks: a thread may have gone to
+            another owner, a message to another thread.
+        using: database alias.
+
+    Raises:
+        RowsMoved: another transaction moved one meanwhile.
+    """
+    sources = list(mine.values_list("thread_id", flat=True).distinct().order_by())
+    if not sources:
+        return []
+    locked = lock_threads(using, keys=sources)
+    rows = list(messages.filter(IsOneOf("thread_id", sources)).locked())
+    attach_threads(rows, locked)
+    keys = set(mine.values_list("pk", flat=True))
+    if keys - {row.pk for row in rows}:
+        raise RowsMoved
+    return [row for row in rows if row.pk in keys]
 
 
 def touch(
