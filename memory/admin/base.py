@@ -65,7 +65,7 @@ class MemoryAdminMixin(_Mixin):
     show_facets = admin.ShowFacets.NEVER
     list_per_page = 50
     search_help_text = _("An id, whole and exact")
-    # Deleting is an act of the managers, one row at a time.
+    # Not Django's own action that deletes: it is an act of the managers.
     actions: Any = None
     sortable_by: ClassVar[tuple[str, ...]] = ()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.urls import NoReverseMatch, reverse
 
-from memory.admin.masks import can_read
+from memory.admin.masks import is_allowed
 
 if TYPE_CHECKING:
     from django.db.models import Model
@@ -47,11 +47,7 @@ def links_to(request: HttpRequest, row: Model) -> list[ShownLink]:
     """The links of a row that the viewer may follow. No query, once the user's permissions are read."""
     shown = []
     for link in LINKS[row._meta.model_name or ""]:
-        if (
-            request.user.has_perm(link.permission)
-            and (not link.content or can_read(request))
-            and link.applies(row)
-        ):
+        if is_allowed(request, link.permission, content=link.content) and link.applies(row):
             try:
                 url = reverse(f"admin:{link.name}", args=[row.pk], current_app=request.current_app)
             except NoReverseMatch:

@@ -25,6 +25,11 @@ def can_read(request: HttpRequest) -> bool:
     return request.user.has_perm(CONTENT_PERMISSION)
 
 
+def is_allowed(request: HttpRequest, permission: str, *, content: bool) -> bool:
+    """Whether the viewer has a permission, and may see content where that is shown."""
+    return request.user.has_perm(permission) and (not content or can_read(request))
+
+
 def hidden() -> SafeString:
     """What stands in the place of content."""
     return format_html('<span class="mem-hidden">{}</span>', HIDDEN)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.admin.display import message_url
 from memory.admin.links import Link
-from memory.admin.masks import can_read, hidden
+from memory.admin.masks import can_read, hidden, is_allowed
 from memory.admin.owners import owners_of
 from memory.admin.paging import capped
 from memory.admin.recording import record_all, write_log
@@ -120,7 +120,7 @@ class Act:
 
     @classmethod
     def is_allowed(cls, request: HttpRequest) -> bool:
-        return request.user.has_perm(cls.permission) and (not cls.content or can_read(request))
+        return is_allowed(request, cls.permission, content=cls.content)
 
     @classmethod
     def applies(cls, row: Any) -> bool:

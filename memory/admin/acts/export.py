@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -103,12 +102,10 @@ class Sent:
         self.language = language
 
     def iter(self) -> Iterator[str]:
-        end = object()
-        step = partial(next, self.pieces, end)
         while True:
             with translation.override(self.language):
-                piece: Any = step()
-            if piece is end:
+                piece = next(self.pieces, None)
+            if piece is None:
                 return
             yield piece
 

@@ -104,24 +104,29 @@ class OwnerForm(ReasonForm):
         return uid
 
 
-class TransferThread(Act):
+class GiveThread(Act):
+    """An act that gives what a thread holds to a resource."""
+
+    # A resource of their own would show it to those who may not read here.
+    content = True
+
+    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
+        yield _("messages"), counted(Message.objects.filter(thread=self.row))
+        yield _("vectors"), counted(Embedding.objects.filter(thread=self.row))
+
+
+class TransferThread(GiveThread):
     name = "transfer"
     label = gettext_lazy("Give to another resource")
     button = gettext_lazy("Transfer")
     permission = "memory.transfer_thread"
     action = AdminEvent.Action.TRANSFER_THREAD
-    # A resource of their own would show it to those who may not read here.
-    content = True
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("The thread with its messages and its own working memory belongs to that resource then.")
         yield _(
             "The former resource does not see it any more, and what was said there is not recalled for it."
         )
-
-    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
-        yield _("messages"), counted(Message.objects.filter(thread=self.row))
-        yield _("vectors"), counted(Embedding.objects.filter(thread=self.row))
 
     def form(self, data: Any = None) -> ReasonForm:
         return OwnerForm(data, act=self)
@@ -142,22 +147,16 @@ class CloneForm(OwnerForm):
     clone = forms.UUIDField(widget=forms.HiddenInput)
 
 
-class CloneThread(Act):
+class CloneThread(GiveThread):
     name = "clone"
     label = gettext_lazy("Clone")
     button = gettext_lazy("Clone")
     permission = "memory.clone_thread"
     action = AdminEvent.Action.CLONE_THREAD
-    # A resource of their own would show it to those who may not read here.
-    content = True
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("A new thread gets copies of all messages, vectors and the working memory of this one.")
         yield _("What is edited, redacted or deleted in one of the two later stays in the other.")
-
-    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
-        yield _("messages"), counted(Message.objects.filter(thread=self.row))
-        yield _("vectors"), counted(Embedding.objects.filter(thread=self.row))
 
     def form(self, data: Any = None) -> ReasonForm:
         return CloneForm(data, act=self, resource=self.row.resource.uid, clone=uuid7())

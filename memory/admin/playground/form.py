@@ -76,14 +76,12 @@ class PlaygroundForm(forms.Form):
                     self.cleaned_data[name] = midnight(day.isoformat(), later)
                 except (ValueError, OverflowError):
                     self.add_error(name, _("A date looks like 2026-01-31."))
-        for name, most in (("top_k", memory_settings.MAX_TOP_K), *self._windows()):
+        window = memory_settings.MAX_WINDOW
+        for name, most in (("top_k", memory_settings.MAX_TOP_K), ("before", window), ("after", window)):
             if (self.cleaned_data.get(name) or 0) > most:
                 self.add_error(
                     name, _("At most %(most)s.") % {"most": number_format(most, force_grouping=True)}
                 )
-
-    def _windows(self) -> list[tuple[str, int]]:
-        return [(name, memory_settings.MAX_WINDOW) for name in ("before", "after")]
 
     @property
     def agent_name(self) -> str:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from memory.admin.answering import page, unlimited_page, within_limit
 from memory.admin.display import message_url
 from memory.admin.links import LINKS, Link
-from memory.admin.masks import can_read
+from memory.admin.masks import is_allowed
 from memory.admin.playground.form import PlaygroundForm
 from memory.admin.playground.trial import Found, Result, Trial
 from memory.admin.reads import log_read, log_recall
@@ -207,7 +207,7 @@ def check_allowed(admin: Any, request: HttpRequest) -> None:
     Raises:
         PermissionDenied: the viewer may not use it, or may not read.
     """
-    if not (request.user.has_perm(PERMISSION) and can_read(request) and admin.has_view_permission(request)):
+    if not (is_allowed(request, PERMISSION, content=True) and admin.has_view_permission(request)):
         raise PermissionDenied
 
 
