@@ -15,9 +15,9 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.answering import page
-from memory.admin.display import TEXTS, text_column
+from memory.admin.display import TEXTS, column, shown_text
 from memory.admin.links import links_to
-from memory.admin.masks import can_read, hidden_column
+from memory.admin.masks import can_read, hidden
 from memory.admin.owners import owners_of
 from memory.admin.paging import CappedPaginator, bounded
 from memory.admin.reads import log_choices, log_read, log_search
@@ -123,13 +123,13 @@ class MemoryAdminMixin(_Mixin):
         every character of ids and such visible."""
         closed = frozenset() if can_read(request) else self.content
 
-        def column(name: Any) -> Any:
+        def as_shown(name: Any) -> Any:
             if name not in closed and name not in TEXTS:
                 return name
             label = label_for_field(name, self.model, self)
-            return hidden_column(name, label) if name in closed else text_column(name, label)
+            return column(name, label, hidden if name in closed else shown_text)
 
-        return [column(name) for name in names]
+        return [as_shown(name) for name in names]
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Without this, anybody could ask for any column, and read off the number of rows what it holds."""

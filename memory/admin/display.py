@@ -6,6 +6,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from django.contrib import admin
 from django.urls import NoReverseMatch, reverse
 from django.utils.formats import number_format
 from django.utils.html import format_html
@@ -28,11 +29,16 @@ MAX_JSON = 20_000
 TEXTS = frozenset({"uid", "cloned_from", "type", "resource_uid", "thread_uid", "message_uid", "reason"})
 
 
+def grouped(number: int) -> str:
+    """A number with its digits in groups, as the language has them."""
+    return number_format(number, force_grouping=True)
+
+
 def pretty_json(value: Any) -> str:
     """JSON over several lines with every character visible; cut where it is very long."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     if len(text) > MAX_JSON:
-        text = f"{text[:MAX_JSON]}\n… ({number_format(len(text), force_grouping=True)})"
+        text = f"{text[:MAX_JSON]}\n… ({grouped(len(text))})"
     return visible(text)
 
 
@@ -42,18 +48,27 @@ def preformatted(text: str) -> SafeString:
 
 
 @cache
-def text_column(name: str, label: _StrOrPromise) -> Callable[[Model], str]:
-    """A column of a list, or a field of a page, that shows one of these texts with every character visible.
+def column(name: str, label: _StrOrPromise, shown: Callable[[Any], str]) -> Callable[[Model], str]:
+    """A column of a list, or a field of a page, that shows something else than the value as it is.
 
     The same one for the same arguments: the admin compares the fields of a page by identity.
+
+    Args:
+        name, label: of the field.
+        shown: what stands in the place of its value.
     """
 
-    def column(row: Model) -> str:
-        return visible(getattr(row, name)) or "–"
+    @admin.display(description=label)
+    def show(row: Model) -> str:
+        return shown(getattr(row, name, None))
 
-    column.__name__ = name
-    column.short_description = label  # type: ignore[attr-defined]
-    return column
+    show.__name__ = name
+    return show
+
+
+def shown_text(text: str) -> str:
+    """One of `TEXTS` with every character visible."""
+    return visible(text) or "–"
 
 
 def row_link(name: str, row: Model, text: str, current_app: str) -> SafeString:
@@ -65,7 +80,12 @@ def row_link(name: str, row: Model, text: str, current_app: str) -> SafeString:
     return format_html('<a href="{}">{}</a>', url, text)
 
 
+def conversation_url(thread: int, current_app: str) -> str:
+    """The address of a conversation, by the primary key of its thread, in the admin site `current_app`."""
+    return reverse("admin:memory_thread_transcript", args=[thread], current_app=current_app)
+
+
 def message_url(message: Message, current_app: str) -> str:
-    """The address at which the conversation opens at a message, in the admin site `current_app`."""
-    page = reverse("admin:memory_thread_transcript", args=[message.thread_id], current_app=current_app)
+    """The address at which the conversation opens at a message."""
+    page = conversation_url(message.thread_id, current_app)
     return f"{page}?{urlencode({'message': message.uid})}"

@@ -3,17 +3,13 @@ were given and answered are hidden wherever they would be shown, and nothing is 
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from django.http import HttpRequest
-    from django.utils.functional import _StrOrPromise
     from django.utils.safestring import SafeString
 
 CONTENT_PERMISSION = "memory.view_message_content"
@@ -30,21 +26,6 @@ def is_allowed(request: HttpRequest, permission: str, *, content: bool) -> bool:
     return request.user.has_perm(permission) and (not content or can_read(request))
 
 
-def hidden() -> SafeString:
-    """What stands in the place of content."""
+def hidden(value: object = None) -> SafeString:
+    """What stands in the place of content, whatever that is."""
     return format_html('<span class="mem-hidden">{}</span>', HIDDEN)
-
-
-@cache
-def hidden_column(name: str, label: _StrOrPromise) -> Callable[[Any], SafeString]:
-    """A column of a list, or a field of a page, that shows nothing of the row.
-
-    The same one for the same arguments: the admin compares the fields of a page by identity.
-    """
-
-    def column(row: Any) -> SafeString:
-        return hidden()
-
-    column.__name__ = name
-    column.short_description = label  # type: ignore[attr-defined]
-    return column

@@ -9,8 +9,9 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.utils.formats import number_format
 from django.utils.functional import cached_property
+
+from memory.admin.display import grouped
 
 if TYPE_CHECKING:
     _Paginator = Paginator[Any]
@@ -44,7 +45,7 @@ class CappedPaginator(_Paginator):
 
 def capped(count: int, cap: int = CAP) -> str:
     """A number of which it is only known that it exceeds `cap`, where it does: "10,000+"."""
-    return f"{number_format(min(count, cap), force_grouping=True)}{'+' if count > cap else ''}"
+    return f"{grouped(min(count, cap))}{'+' if count > cap else ''}"
 
 
 class BoundedList(ChangeList):

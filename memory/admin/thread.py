@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.urls import path, reverse
+from django.urls import path
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.acts import ACTS, ActsMixin, DeleteThreads, Reembed
 from memory.admin.base import MemoryAdminMixin
-from memory.admin.display import preformatted, pretty_json, row_link
+from memory.admin.display import conversation_url, preformatted, pretty_json, row_link
 from memory.admin.filters import ActivityFilter, MetadataFilter, OwnerFilter
 from memory.admin.playground import PlaygroundMixin
 from memory.admin.titles import with_words_in_title
@@ -69,10 +69,7 @@ class ThreadAdminMixin(ActsMixin, PlaygroundMixin, TranscriptMixin, MemoryAdminM
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        key = context["original"].pk
-        context["open_url"] = reverse(
-            "admin:memory_thread_transcript", args=[key], current_app=self.admin_site.name
-        )
+        context["open_url"] = conversation_url(context["original"].pk, self.admin_site.name)
         return super().render_change_form(request, context, *args, **kwargs)
 
     def find(self, rows: QuerySet[Thread], term: str) -> QuerySet[Thread]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from django.urls import reverse
-
+from memory.admin.display import conversation_url
 from memory.admin.masks import can_read, hidden
 from memory.content.controls import visible
 
@@ -39,7 +38,7 @@ def shown_threads(request: HttpRequest, threads: Iterable[Thread]) -> list[Shown
     return [
         ShownThread(
             thread,
-            reverse("admin:memory_thread_transcript", args=[thread.pk], current_app=request.current_app),
+            conversation_url(thread.pk, request.current_app),
             visible(thread.title) if readable else hidden(),
         )
         for thread in threads

@@ -11,7 +11,6 @@ from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -20,7 +19,7 @@ from memory import schema
 from memory.admin import conversation
 from memory.admin.answering import page
 from memory.admin.conversation import Conversation, EmbeddingState, embedding_states
-from memory.admin.display import message_url, pretty_json
+from memory.admin.display import conversation_url, message_url, pretty_json
 from memory.admin.filters import midnight
 from memory.admin.links import ShownLink, links_to
 from memory.admin.masks import can_read
@@ -154,7 +153,7 @@ class TranscriptMixin(_Base):
             self.message_user(
                 request, _("There is no message %(id)s.") % {"id": visible(uid)}, messages.WARNING
             )
-            url = reverse("admin:memory_thread_transcript", args=[thread.pk], current_app=request.current_app)
+            url = conversation_url(thread.pk, request.current_app)
         else:
             url = message_url(found, request.current_app)
         return HttpResponseRedirect(url)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 # Most rows of a kind that the page of an act counts.
 CAP = 100
+GONE = _("It is not there any more. Nothing has been changed.")
 
 
 class ReasonForm(forms.Form):
@@ -195,9 +196,15 @@ class Act:
 
     def home(self) -> str:
         """The page of the row; of several rows, their list."""
-        if len(self.rows) != 1:
-            return self.url(f"{self.admin.opts.model_name}_changelist")
-        return home_of(self.request, self.row)
+        return home_of(self.request, self.row) if len(self.rows) == 1 else self.list_url
+
+    @property
+    def list_url(self) -> str:
+        return self.url(f"{self.admin.opts.model_name}_changelist")
+
+    def gone(self) -> Outcome:
+        """The row is not there any more."""
+        return Outcome(GONE, self.list_url, messages.WARNING)
 
 
 def home_of(request: HttpRequest, row: Model) -> str:

@@ -129,8 +129,7 @@ class EditText(Act):
             "content": self._content(form.texts),
         }
         if not Message.objects.update_messages([change]):
-            text = _("It is not there any more. Nothing has been changed.")
-            return Outcome(text, self.url("message_changelist"), messages.WARNING)
+            return self.gone()
         self.record(form, [self.row])
         return Outcome(_("The text was changed."), self.home())
 

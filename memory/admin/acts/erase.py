@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.template.response import TemplateResponse
-from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.admin.acts.base import CAP, Act, ReasonForm
 from memory.admin.counts import ERASED
+from memory.admin.display import grouped
 from memory.admin.paging import capped
 from memory.admin.recording import record, write_log
 from memory.content.controls import visible
@@ -64,7 +64,7 @@ class EraseResource(Act):
         return _(
             "This resource has more than %(number)s messages, too many for a page. Erase it with the command "
             "manage.py erase_resource."
-        ) % {"number": number_format(MAX_MESSAGES, force_grouping=True)}
+        ) % {"number": grouped(MAX_MESSAGES)}
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("Its threads, messages, vectors, words in the index and working memories are deleted.")
@@ -97,7 +97,7 @@ class EraseResource(Act):
             **self.admin.admin_site.each_context(self.request),
             "title": _("Receipt of an erasure"),
             "opts": self.admin.opts,
-            "list_url": self.url("resource_changelist"),
+            "list_url": self.list_url,
             "receipt": receipt,
             "event": events[-1],
             "counts": [(label, receipt.counts[name]) for name, label in ERASED.items()],

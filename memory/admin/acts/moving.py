@@ -75,8 +75,7 @@ class MoveMessage(Act):
             [{"id": self.row.uid, "resource_id": owner, "thread_id": uid}]
         )
         if not moved:
-            text = _("It is not there any more. Nothing has been changed.")
-            return Outcome(text, self.url("message_changelist"), messages.WARNING)
+            return self.gone()
         # Of both threads: where it was, and where it is.
         self.record(form, [self.row])
         self.record(form, [moved[0].thread])

@@ -13,10 +13,10 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import router
 from django.http import HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import path
 from django.utils.translation import gettext as _
 
-from memory.admin.acts.base import Act, Outcome, ReasonForm
+from memory.admin.acts.base import GONE, Act, Outcome, ReasonForm
 from memory.admin.acts.locking import locked
 from memory.admin.answering import page
 from memory.admin.reads import log_read
@@ -137,15 +137,14 @@ class ActsMixin(_Base):
 
     def _refuse(self, act: Act) -> HttpResponseBase | None:
         """Back with a message, where there is nothing that could be acted on."""
-        if act.rows and not (refusal := act.refusal()):
+        if not act.rows:
+            text, url = str(GONE), act.list_url
+        elif refusal := act.refusal():
+            text, url = refusal, act.home()
+        else:
             return None
-        text = refusal if act.rows else _("It is not there any more. Nothing has been changed.")
-        url = act.home() if act.rows else self._list_url(act.request)
         self.message_user(act.request, text, messages.WARNING)
         return HttpResponseRedirect(url)
-
-    def _list_url(self, request: HttpRequest) -> str:
-        return reverse(f"admin:memory_{self.opts.model_name}_changelist", current_app=request.current_app)
 
     def _ask(self, act: Act, form: ReasonForm, hidden: Sequence[tuple[str, str]]) -> HttpResponseBase:
         context = {
@@ -158,8 +157,8 @@ class ActsMixin(_Base):
             "counts": list(act.counts()),
             "sentences": list(act.sentences()),
             "hidden": hidden,
-            "list_url": self._list_url(act.request),
-            "home_url": act.home() if act.rows else self._list_url(act.request),
+            "list_url": act.list_url,
+            "home_url": act.home(),
             **act.context(),
         }
         # Of an owner and of a job nothing is shown but ids, and of several rows nothing but their number.

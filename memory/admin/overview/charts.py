@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+from memory.admin.display import grouped
 
 WIDTH = 600
 # Of a chart whose bars stand, and of a bar that lies.
@@ -29,7 +30,7 @@ class Bar(NamedTuple):
 
     @property
     def text(self) -> str:
-        return self.shown or number_format(self.value, force_grouping=True)
+        return self.shown or grouped(self.value)
 
 
 def columns(name: str, title: str, description: str, bars: Sequence[Bar]) -> SafeString:
@@ -65,7 +66,7 @@ def columns(name: str, title: str, description: str, bars: Sequence[Bar]) -> Saf
         base=base,
         below=base + 14,
         width=WIDTH,
-        most=number_format(most, force_grouping=True),
+        most=grouped(most),
         first=bars[0].label if bars else "",
         last=bars[-1].label if bars else "",
     )

@@ -13,6 +13,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from memory.admin.answering import page
+from memory.admin.display import grouped
 from memory.admin.overview import figures
 from memory.admin.overview.charts import Bar, columns, rows
 from memory.admin.owners import owners_of
@@ -92,12 +93,12 @@ class OverviewMixin(_Base):
             "Messages of the past %(days)d days: %(total)s. The most on one day: %(most)s, on %(day)s."
         ) % {
             "days": figures.DAYS,
-            "total": Bar("", total).text,
+            "total": grouped(total),
             "most": most.text,
             "day": most.label,
         }
         lines = [
-            (date_format(day, "DATE_FORMAT"), Bar("", number).text, f"{messages}?from={day}&to={day}")
+            (date_format(day, "DATE_FORMAT"), grouped(number), f"{messages}?from={day}&to={day}")
             for day, number in reversed(found.value)
         ]
         chart = columns("days", title, said, bars)

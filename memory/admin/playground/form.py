@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.formats import number_format
 from django.utils.translation import gettext_lazy as _
 
+from memory.admin.display import grouped
 from memory.admin.filters import FROM, TO, midnight, read_entry
 from memory.conf import memory_settings
 
@@ -79,9 +79,7 @@ class PlaygroundForm(forms.Form):
         window = memory_settings.MAX_WINDOW
         for name, most in (("top_k", memory_settings.MAX_TOP_K), ("before", window), ("after", window)):
             if (self.cleaned_data.get(name) or 0) > most:
-                self.add_error(
-                    name, _("At most %(most)s.") % {"most": number_format(most, force_grouping=True)}
-                )
+                self.add_error(name, _("At most %(most)s.") % {"most": grouped(most)})
 
     @property
     def agent_name(self) -> str:

@@ -99,8 +99,7 @@ class PlaygroundMixin(_Base):
         check_allowed(self, request)
         row = self.get_object(request, unquote(object_id))
         if row is None:
-            self.message_user(request, _("It is not there any more."), messages.WARNING)
-            return HttpResponseRedirect(reverse("admin:index", current_app=request.current_app))
+            return gone(self, request)
         asked = self._asked(request, row)
         data = {"query": asked.text} if asked and request.method == "GET" else request.POST
         form = PlaygroundForm(data or None, in_thread=isinstance(row, Thread))
@@ -193,8 +192,7 @@ class RecalledByMixin(_Base):
         check_allowed(self, request)
         message = self.get_object(request, unquote(object_id))
         if message is None:
-            self.message_user(request, _("It is not there any more."), messages.WARNING)
-            return HttpResponseRedirect(reverse("admin:index", current_app=request.current_app))
+            return gone(self, request)
         playground = reverse(
             "admin:memory_thread_recall", args=[message.thread_id], current_app=request.current_app
         )
@@ -209,6 +207,12 @@ def check_allowed(admin: Any, request: HttpRequest) -> None:
     """
     if not (is_allowed(request, PERMISSION, content=True) and admin.has_view_permission(request)):
         raise PermissionDenied
+
+
+def gone(admin: Any, request: HttpRequest) -> HttpResponse:
+    """Away from the page of a row that is not there."""
+    admin.message_user(request, _("It is not there any more."), messages.WARNING)
+    return HttpResponseRedirect(reverse("admin:index", current_app=request.current_app))
 
 
 def prompt_message(message: dict[str, Any]) -> PromptMessage:
