@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
@@ -15,6 +15,7 @@ from django.utils.translation import pgettext_lazy
 
 from memory.admin.masks import can_read
 from memory.admin.owners import of_account
+from memory.admin.zones import midnight
 from memory.db.expressions import MetadataMatches
 from memory.models import Embedding, EmbeddingJob, Message, Resource
 from memory.querysets import MessageQuerySet
@@ -149,7 +150,7 @@ class DateFilter(FormFilter):
         try:
             for name, lookup, days in (("from", "gte", 0), ("to", "lt", 1)):
                 if name in self.typed:
-                    moment = midnight(self.typed[name], days)
+                    moment = midnight(date.fromisoformat(self.typed[name]), days)
                     condition &= Q(**{f"{self.field}__{lookup}": moment})
         except (ValueError, OverflowError):
             self.error = _("A date looks like 2026-01-31.")
@@ -162,18 +163,6 @@ class ActivityFilter(DateFilter):
 
     title = _("latest activity")
     field = "updated_at"
-
-
-def midnight(day: str, later: int = 0) -> datetime:
-    """The beginning of a day in the present zone, or of the day some days `later`.
-
-    Raises:
-        ValueError, OverflowError: `day` is no date like 2026-01-31, or one at the ends of the calendar.
-    """
-    moment = datetime.combine(date.fromisoformat(day) + timedelta(later), datetime.min.time())
-    aware = timezone.make_aware(moment)
-    # It has to exist in UTC too, where the database compares.
-    return aware.astimezone(timezone.get_fixed_timezone(0))
 
 
 class MetadataFilter(FormFilter):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +21,16 @@ from memory.admin import conversation
 from memory.admin.answering import page
 from memory.admin.conversation import Conversation, EmbeddingState, embedding_states
 from memory.admin.display import conversation_url, message_url, pretty_json
-from memory.admin.filters import midnight
 from memory.admin.links import ShownLink, links_to
 from memory.admin.masks import can_read
 from memory.admin.parts import Block, blocks_of
 from memory.admin.reads import log_read
 from memory.admin.rendering import TextRenderer
+from memory.admin.zones import midnight
 from memory.content.controls import visible
 from memory.models import Message, Thread
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from django.http import HttpRequest, HttpResponse
 
     from memory.admin.base import MemoryAdminMixin as _Base
@@ -140,7 +139,7 @@ class TranscriptMixin(_Base):
             return conversation.oldest(rows), ""
         if day := request.GET.get("date"):
             try:
-                return conversation.since(rows, midnight(day)), ""
+                return conversation.since(rows, midnight(date.fromisoformat(day))), ""
             except (ValueError, OverflowError):
                 return conversation.newest(rows), _("A date looks like 2026-01-31.")
         return conversation.newest(rows), ""

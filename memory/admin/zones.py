@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zoneinfo
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
@@ -27,3 +28,14 @@ def zone_of(request: HttpRequest) -> tzinfo:
         except (zoneinfo.ZoneInfoNotFoundError, OSError, ValueError):
             pass
     return timezone.get_default_timezone()
+
+
+def midnight(day: date, later: int = 0) -> datetime:
+    """The beginning of a day in the present zone, or of the day some days `later`.
+
+    Raises:
+        ValueError, OverflowError: the day is at the ends of the calendar.
+    """
+    moment = timezone.make_aware(datetime.combine(day + timedelta(later), time.min))
+    # It has to exist in UTC too, where the database compares.
+    return moment.astimezone(UTC)

@@ -123,6 +123,18 @@ def test_who_sees_less(django_user_model: Any, filled: Thread, codename: str, na
     assert (reverse(OVERVIEW) in index) == bool(names)
 
 
+def test_only_days_are_those_of_a_zone(reader: Client, filled: Thread, count_queries: Any) -> None:
+    """What costs most is asked once a minute, wherever the viewers are."""
+    reader.cookies["memory_zone"] = "Asia/Seoul"
+    reader.get(reverse(OVERVIEW))
+    reader.cookies["memory_zone"] = "America/New_York"
+    with count_queries(at_most=5) as statements:
+        reader.get(reverse(OVERVIEW))
+    asked = [statement for statement in statements if "memory_" in statement]
+    assert len(asked) == 1
+    assert "UNION ALL" in asked[0]
+
+
 def only_r2(request: Any) -> list[str]:
     return ["r2"]
 

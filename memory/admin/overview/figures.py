@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from django.core.cache import cache
@@ -13,6 +13,8 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from memory.admin.owners import Owners
+from memory.admin.zones import midnight
 from memory.db.expressions import IsOneOf
 from memory.models import EmbeddingJob, Message, Resource, Thread
 
@@ -23,8 +25,6 @@ LARGEST = 10
 # Jobs of a kind are counted up to here.
 CAP = 10_000
 SECONDS = 60
-
-Owners = Collection[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,9 @@ class Owner:
 
 
 def kept(name: str, owners: Owners, find: Callable[[Owners], T]) -> Aged[T]:
-    """What `find` answers for these owners, at most a minute old."""
+    """What `find` answers for these owners, at most a minute old. The name says on what else it depends."""
     scope = None if owners is None else sorted(owners)
-    # Days are those of a zone.
-    zone = timezone.get_current_timezone_name()
-    key = f"memory:overview:{name}:{hashlib.sha256(f'{scope} {zone}'.encode()).hexdigest()}"
+    key = f"memory:overview:{hashlib.sha256(f'{name} {scope}'.encode()).hexdigest()}"
     found: Aged[T] | None = cache.get(key)
     if found is None:
         found = Aged(find(owners), timezone.now())
@@ -86,7 +84,7 @@ def messages_per_day(owners: Owners) -> list[tuple[date, int]]:
     # A range of the index for each: to make a date of every moment takes five times as long.
     rows = _of(Message.objects.all(), owners, "thread__resource__uid").order_by()
     counts = [
-        rows.filter(created_at__gte=_midnight(day), created_at__lt=_midnight(day + timedelta(1)))
+        rows.filter(created_at__gte=midnight(day), created_at__lt=midnight(day, 1))
         .values(number=Value(number))
         .annotate(count=Count("*"))
         .values_list("number", "count")
@@ -94,10 +92,6 @@ def messages_per_day(owners: Owners) -> list[tuple[date, int]]:
     ]
     counted = dict(counts[0].union(*counts[1:], all=True))
     return [(day, counted.get(number, 0)) for number, day in enumerate(days)]
-
-
-def _midnight(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time.min))
 
 
 def embedding_backlog(owners: Owners) -> Backlog:

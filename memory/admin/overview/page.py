@@ -84,7 +84,9 @@ class OverviewMixin(_Base):
         return TemplateResponse(request, "admin/memory/overview.html", context)
 
     def _days(self, request: HttpRequest) -> Section:
-        found = figures.kept("days", owners_of(request), figures.messages_per_day)
+        # Days are those of a zone.
+        name = f"days in {timezone.get_current_timezone_name()}"
+        found = figures.kept(name, owners_of(request), figures.messages_per_day)
         messages = reverse("admin:memory_message_changelist", current_app=request.current_app)
         bars = [Bar(date_format(day, "MONTH_DAY_FORMAT"), number) for day, number in found.value]
         total, most = sum(bar.value for bar in bars), max(bars, key=lambda bar: bar.value)

@@ -8,7 +8,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.display import grouped
-from memory.admin.filters import FROM, TO, midnight, read_entry
+from memory.admin.filters import FROM, TO, read_entry
+from memory.admin.zones import midnight
 from memory.conf import memory_settings
 
 AS_CONFIGURED = _("as the agent has it")
@@ -73,7 +74,7 @@ class PlaygroundForm(forms.Form):
         for name, later in (("start", 0), ("end", 1)):
             if day := self.cleaned_data.get(name):
                 try:
-                    self.cleaned_data[name] = midnight(day.isoformat(), later)
+                    self.cleaned_data[name] = midnight(day, later)
                 except (ValueError, OverflowError):
                     self.add_error(name, _("A date looks like 2026-01-31."))
         window = memory_settings.MAX_WINDOW
