@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
+from django.core.cache import cache
 from django.test import Client
 
 from memory.models import Thread
@@ -43,6 +44,14 @@ def staff(db: None) -> Callable[..., Client]:
         return client
 
     return login
+
+
+@pytest.fixture
+def empty_cache() -> Iterator[None]:
+    """Nothing is kept from one test to another."""
+    cache.clear()
+    yield
+    cache.clear()
 
 
 @pytest.fixture

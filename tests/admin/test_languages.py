@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
@@ -18,6 +17,8 @@ from tests.admin import addresses, changelist, conversation, text_of, transcript
 from tests.admin.staff import act_url, answers, said
 from tests.admin.world import World, clone_of, make_world
 from tests.test_translations import PLACEHOLDER, forms, messages
+
+pytestmark = pytest.mark.usefixtures("empty_cache")
 
 LANGUAGES = {"ko": "ko", "zh-hans": "zh_Hans"}
 each_language = pytest.mark.parametrize("language", LANGUAGES)
@@ -71,13 +72,6 @@ def english(html: str) -> set[str]:
 def speaking(client: Client, language: str, settings: Settings) -> Client:
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
     return client
-
-
-@pytest.fixture(autouse=True)
-def _empty_cache() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture

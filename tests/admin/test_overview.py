@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from xml.etree import ElementTree
@@ -21,16 +20,11 @@ from memory.models import EmbeddingJob, EmbeddingSpace, Message, Thread
 from tests.admin import conversation, text_of
 from tests.admin.staff import staff
 
+pytestmark = pytest.mark.usefixtures("empty_cache")
+
 OVERVIEW = "admin:memory_overview"
 # Markup characters, and a mark that turns the direction of writing.
 ODD = '<b>"&\u202e'
-
-
-@pytest.fixture(autouse=True)
-def _empty_cache() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import Permission, User
 
@@ -55,6 +56,16 @@ class Desk:
     account: Thread
     chinese: Message
     note: WorkingMemory
+
+    @property
+    def rows(self) -> dict[str, Any]:
+        """A row of each kind, by the names of the models."""
+        return {
+            "resource": self.wei,
+            "thread": self.account,
+            "message": self.chinese,
+            "workingmemory": self.note,
+        }
 
 
 def make_desk(before: int = 2, after: int = 3) -> Desk:

@@ -50,10 +50,8 @@ def test_no_page_has_a_serious_fault(sign_in: Callable[..., Page], desk: Desk) -
     # axe-core measures with styles of its own within the page, which the policy forbids.
     page = sign_in(colleague("lead"), bypass_csp=True)
     rows: dict[str, Any] = {
+        **desk.rows,
         "resource": desk.jiwoo,
-        "thread": desk.account,
-        "message": desk.chinese,
-        "workingmemory": desk.note,
         "embedding": Embedding.objects.first(),
         "embeddingjob": EmbeddingJob.objects.create(
             message=desk.korean, space=EmbeddingSpace.objects.get(), state="failed", error="refused"

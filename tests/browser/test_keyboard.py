@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -77,13 +77,7 @@ def test_tab_reaches_whatever_does_something(
     sign_in: Callable[..., Page], desk: Desk, color_scheme: str, names: Sequence[str]
 ) -> None:
     page = sign_in(colleague("lead"), color_scheme=color_scheme)
-    rows: dict[str, Any] = {
-        "thread": desk.account,
-        "resource": desk.wei,
-        "message": desk.chinese,
-        "workingmemory": desk.note,
-    }
-    found = addresses(rows, words="退款")
+    found = addresses(desk.rows, words="退款")
     for name in names:
         page.goto(found[name])
         walk(page)

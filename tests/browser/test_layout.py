@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -32,13 +32,7 @@ def test_no_page_is_wider_than_the_screen(
     sign_in: Callable[..., Page], desk: Desk, locale: str, language: str
 ) -> None:
     page = sign_in(colleague("lead"), locale=locale)
-    rows: dict[str, Any] = {
-        "resource": desk.wei,
-        "thread": desk.account,
-        "message": desk.chinese,
-        "workingmemory": desk.note,
-    }
-    for name, address in addresses(rows, words="退款").items():
+    for name, address in addresses(desk.rows, words="退款").items():
         if name.endswith(ALIKE):
             continue
         page.goto(address)
