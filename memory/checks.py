@@ -39,6 +39,14 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> li
 
 
 @register(Tags.compatibility)
+def check_time_zones(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Dates are stored, compared and sent with their zone (contract section 2)."""
+    if settings.USE_TZ:
+        return []
+    return [Error("Messages need dates with a time zone.", hint="Set USE_TZ = True.", id="memory.E006")]
+
+
+@register(Tags.compatibility)
 def check_sqlite(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """SQLite serves several writers only with a write-ahead log and transactions that begin as writers."""
     problems: list[CheckMessage] = []

@@ -88,6 +88,11 @@ def test_openai_without_a_key(
         assert "schlüssel" not in f"{message.msg} {message.hint}"
 
 
+def test_dates_without_a_time_zone(settings: Settings) -> None:
+    settings.USE_TZ = False
+    assert ids() == ["memory.E006"]
+
+
 def test_sqlite_without_a_write_ahead_log(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     from django.db import connection
 
