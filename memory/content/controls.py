@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 NAMES = {
     "\u00ad": "SHY",
@@ -47,6 +48,11 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _UNSEEN.sub(_name, text.replace("\r\n", "\n"))
+
+
+def shows_something(text: str) -> bool:
+    """Whether a text has a letter, a digit, a sign or a symbol: more than spaces and what is not seen."""
+    return any(unicodedata.category(character)[0] in "LNPS" for character in text)
 
 
 def _name(found: re.Match[str]) -> str:

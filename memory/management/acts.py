@@ -8,6 +8,8 @@ from argparse import ArgumentTypeError
 from django.core.management.base import CommandParser
 from django.db import DEFAULT_DB_ALIAS, connections
 
+from memory.content.controls import shows_something
+
 
 def add_arguments(parser: CommandParser) -> None:
     """Whose data, why, and where they are."""
@@ -29,6 +31,6 @@ def terminal_user() -> str:
 
 
 def _reason(text: str) -> str:
-    if not text.strip():
+    if not shows_something(text):
         raise ArgumentTypeError("must say something")
     return text

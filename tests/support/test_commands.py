@@ -119,7 +119,7 @@ def test_an_export_that_cannot_be_noted_is_none(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("command", ["export_resource", "erase_resource"])
 def test_a_reason_is_asked_for_as_in_the_admin(command: str) -> None:
     make_owner("o")
-    for given in ([], ["--reason", " "]):
+    for given in ([], ["--reason", " "], ["--reason", "\u200b"]):
         with pytest.raises(CommandError, match="--reason"):
             call_command(command, "o", *given, stdout=io.StringIO())
     assert Message.objects.count() == 6

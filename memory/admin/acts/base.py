@@ -11,13 +11,13 @@ from django.contrib import messages
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from memory.admin.display import message_url
+from memory.admin.addresses import message_url
 from memory.admin.links import Link
 from memory.admin.masks import can_read, hidden, is_allowed
 from memory.admin.owners import owners_of
 from memory.admin.paging import capped
 from memory.admin.recording import record_all, write_log
-from memory.content.controls import visible
+from memory.content.controls import shows_something, visible
 from memory.content.snippet import snippet
 from memory.schema import Message, Thread
 
@@ -52,6 +52,12 @@ class ReasonForm(forms.Form):
         super().__init__(*args, **kwargs)
         # The reason comes last, also after fields that are made here.
         self.order_fields([name for name in self.fields if name != "reason"])
+
+    def clean_reason(self) -> str:
+        reason: str = self.cleaned_data["reason"]
+        if not shows_something(reason):
+            raise forms.ValidationError(self.fields["reason"].error_messages["required"], code="required")
+        return reason
 
 
 @dataclass(frozen=True, slots=True)
