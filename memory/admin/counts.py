@@ -22,7 +22,6 @@ ERASED = {
 # Those of events of all kinds.
 COUNTED = {
     **ERASED,
-    "titled_threads": _("threads with a title that shows a piece of it"),
     "results": _("results"),
     "hits": _("hits"),
     "version": _("version number"),

@@ -115,6 +115,18 @@ def test_a_redaction_says_when_it_leaves_the_disk(is_postgres: bool) -> None:
     assert expected in text
 
 
+def test_a_redaction_tells_no_title_to_those_who_may_not_read(world: World) -> None:
+    """Not even whether there is one: it would tell that the title says what the message says."""
+    client = staff("redact_message", "view_adminevent")
+    other = Message.objects.get(uid="r-1-2")
+    pages = [client.get(act_url(row, "redact")) for row in (world.message, other)]
+    assert [page.context["titled"] for page in pages] == [[], []]
+    assert all("titles" in page.context["form"].fields for page in pages)
+    act(client, world.message, "redact")
+    assert Thread.objects.get(pk=world.thread.pk).title == ""
+    assert AdminEvent.objects.get(action="redact_message").counts.keys() == {"messages", "embeddings", "jobs"}
+
+
 def test_a_redaction_leaves_what_was_not_ticked(client: Client, world: World) -> None:
     clone = clone_of(world.thread)
     act(client, world.message, "redact", copies=None, titles=None)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from memory.admin.acts.base import Act, Outcome, ReasonForm
 from memory.admin.acts.copies import UNSEEN, Copies, copies_of
-from memory.admin.masks import can_read, hidden
+from memory.admin.masks import can_read
 from memory.admin.paging import capped
 from memory.content.controls import visible
 from memory.models import AdminEvent, Message, Thread
@@ -65,7 +65,10 @@ class Redact(Act):
 
     @cached_property
     def titled(self) -> list[Any]:
-        """Threads with a title that shows a piece of the message, or of a copy of it."""
+        """Threads with a title that shows a piece of the message, or of a copy of it; for those who may read:
+        that there is one tells of both."""
+        if not can_read(self.request):
+            return []
         ids = [self.row.uid, *(copy.uid for copy in self.copies.seen)]
         return Message.objects.find_titled_threads(ids, owners=self.owners)
 
@@ -77,17 +80,15 @@ class Redact(Act):
             yield UNSEEN
 
     def context(self) -> dict[str, Any]:
-        readable = can_read(self.request)
         return {
             "copies": self.copies.seen[:SHOWN],
             "copies_count": capped(len(self.copies.seen)),
-            "titled": [
-                (thread, visible(thread.title) if readable else hidden()) for thread in self.titled[:SHOWN]
-            ],
+            "titled": [(thread, visible(thread.title)) for thread in self.titled[:SHOWN]],
         }
 
     def form(self, data: Any = None) -> ReasonForm:
-        return RedactForm(data, has_copies=bool(self.copies.seen), has_titles=bool(self.titled))
+        has_titles = bool(self.titled) or not can_read(self.request)
+        return RedactForm(data, has_copies=bool(self.copies.seen), has_titles=has_titles)
 
     def perform(self, form: Any) -> Outcome:
         rows = [self.row, *(self.copies.seen if form.cleaned_data.get("copies") else ())]
@@ -98,7 +99,9 @@ class Redact(Act):
         redacted = [row for row in rows if row.uid in receipt.messages]
         if not redacted:
             return Outcome(_("This message is redacted already."), self.home(), messages.WARNING)
-        self.record(form, redacted[:1], counts=receipt.counts)
+        # That a title showed a piece of it is content too.
+        counts = {name: count for name, count in receipt.counts.items() if name != "titled_threads"}
+        self.record(form, redacted[:1], counts=counts)
         self.record(form, redacted[1:])
         if clear_titles:
             threads = Thread.objects.filter(uid__in=receipt.titled_threads).select_related("resource")
