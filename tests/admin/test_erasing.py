@@ -101,6 +101,43 @@ def test_an_owner_that_is_too_large_for_a_page(
     assert Resource.objects.filter(uid="r").exists()
 
 
+def test_an_owner_of_too_many_threads_for_a_page(
+    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.admin.acts.erase.MAX_THREADS", 1)
+    response = client.get(act_url(world.resource, "erase"))
+    assert "more than 1 threads" in said(response)[-1]
+
+
+@pytest.mark.parametrize(
+    ("uid", "typed"),
+    [
+        ("a\nb", "ab"),
+        ("a\r\n\tb", "a\tb"),
+        ("a\u202eb\n", "a⟦RLO⟧b"),
+        (" a ", " a "),
+        ("\u0007" * 512, "⟦U+0007⟧" * 512),
+    ],
+)
+def test_an_odd_id_can_be_typed(client: Client, uid: str, typed: str) -> None:
+    """As a browser sends what was copied from the page: without line breaks."""
+    resource = Resource.objects.create(uid=uid)
+    assert act(client, resource, "erase", typed=typed).status_code == 200
+    assert not Resource.objects.exists()
+
+
+@pytest.mark.parametrize("reason", ["", " ", "\u200b", "\u3000\u2060\n", "\u202e\u00ad"])
+def test_a_reason_has_something_to_read(client: Client, world: World, reason: str) -> None:
+    response = act(client, world.resource, "erase", typed="r", reason=reason)
+    assert response.context["form"].errors == {"reason": ["This field is required."]}
+    assert Resource.objects.filter(uid="r").exists()
+
+
+def test_the_receipt_shows_every_character_of_the_reason(client: Client, world: World) -> None:
+    receipt = act(client, world.resource, "erase", typed="r", reason="asked\u202efor")
+    assert "asked⟦RLO⟧for" in receipt.text
+
+
 def test_nothing_is_left_where_content_was_after_an_erasure(client: Client, world: World) -> None:
     act(client, world.resource, "erase", typed="r")
     assert {place for place in places_of() if place.startswith("memory_")} == set()

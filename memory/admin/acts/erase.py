@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -15,9 +16,10 @@ from memory.admin.display import grouped
 from memory.admin.paging import capped
 from memory.admin.recording import record, write_log
 from memory.content.controls import visible
-from memory.models import AdminEvent, Message, Resource
+from memory.models import AdminEvent, Message, Resource, Thread
 from memory.recall import LEAVES_DISK
 from memory.recall.receipts import hashed_id
+from memory.validation import MAX_ID_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,13 +27,17 @@ if TYPE_CHECKING:
     from django.http import HttpResponseBase
     from django.utils.functional import _StrOrPromise
 
-# An owner with more messages would keep the browser and a worker waiting: the command is for those.
+# An owner with more would keep the browser and a worker waiting: the command is for those.
 MAX_MESSAGES = 20_000
+MAX_THREADS = 5_000
 
 
 class EraseForm(ReasonForm):
     typed = forms.CharField(
-        label=gettext_lazy("Type the id of the resource to confirm"), max_length=600, strip=False
+        label=gettext_lazy("Type the id of the resource to confirm"),
+        # A character that does not show is named by up to 8.
+        max_length=8 * MAX_ID_LENGTH,
+        strip=False,
     )
 
     def __init__(self, data: Any, *, uid: str) -> None:
@@ -41,8 +47,11 @@ class EraseForm(ReasonForm):
 
     def clean_typed(self) -> str:
         typed: str = self.cleaned_data["typed"]
-        # Nobody can type what does not show: it may be typed as the page shows it.
-        if not {typed, typed.strip()} & {self.uid, visible(self.uid)}:
+        # Nobody can type what does not show: it may be typed as the page shows it. Browsers leave line
+        # breaks out.
+        wanted = {self.uid, visible(self.uid)}
+        wanted |= {re.sub(r"[\r\n]", "", text) for text in wanted}
+        if not {typed, typed.strip()} & wanted:
             raise forms.ValidationError(_("This is not the id of the resource."))
         return typed
 
@@ -58,13 +67,19 @@ class EraseResource(Act):
     atomic = False
 
     def refusal(self) -> str:
+        threads = Thread.objects.filter(resource=self.row.pk).order_by()
+        if threads[: MAX_THREADS + 1].count() > MAX_THREADS:
+            return _(
+                "This resource has more than %(number)s threads, too many for a page. Erase it with the "
+                "command manage.py erase_resource."
+            ) % {"number": grouped(MAX_THREADS)}
         messages = Message.objects.filter(thread__resource=self.row.pk).order_by()
-        if messages[: MAX_MESSAGES + 1].count() <= MAX_MESSAGES:
-            return ""
-        return _(
-            "This resource has more than %(number)s messages, too many for a page. Erase it with the command "
-            "manage.py erase_resource."
-        ) % {"number": grouped(MAX_MESSAGES)}
+        if messages[: MAX_MESSAGES + 1].count() > MAX_MESSAGES:
+            return _(
+                "This resource has more than %(number)s messages, too many for a page. Erase it with the "
+                "command manage.py erase_resource."
+            ) % {"number": grouped(MAX_MESSAGES)}
+        return ""
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("Its threads, messages, vectors, words in the index and working memories are deleted.")
@@ -99,7 +114,8 @@ class EraseResource(Act):
             "opts": self.admin.opts,
             "list_url": self.list_url,
             "receipt": receipt,
-            "event": events[-1],
+            "actor": visible(events[-1].actor_name),
+            "reason": visible(events[-1].reason),
             "counts": [(label, receipt.counts[name]) for name, label in ERASED.items()],
             "leaves_disk": LEAVES_DISK[receipt.leaves_disk],
         }
