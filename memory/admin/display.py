@@ -10,7 +10,6 @@ from django.contrib import admin
 from django.urls import NoReverseMatch, reverse
 from django.utils.formats import number_format
 from django.utils.html import format_html
-from django.utils.http import urlencode
 
 from memory.content.controls import visible
 
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
     from django.utils.safestring import SafeString
 
-    from memory.schema import Message
-
-# Longest JSON shown as a whole; content may have megabytes.
-MAX_JSON = 20_000
+# Longest text shown as a whole; content may have megabytes.
+MAX_SHOWN = 20_000
 # Fields that hold a short text as somebody wrote it; an id may be any text.
-TEXTS = frozenset({"uid", "cloned_from", "type", "resource_uid", "thread_uid", "message_uid", "reason"})
+TEXTS = frozenset(
+    {"uid", "cloned_from", "type", "resource_uid", "thread_uid", "message_uid", "actor_name", "reason"}
+)
 
 
 def grouped(number: int) -> str:
@@ -36,9 +35,18 @@ def grouped(number: int) -> str:
 
 def pretty_json(value: Any) -> str:
     """JSON over several lines with every character visible; cut where it is very long."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    if len(text) > MAX_JSON:
-        text = f"{text[:MAX_JSON]}\n… ({grouped(len(text))})"
+    return shortened(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def shortened(text: str, length: int = 0) -> str:
+    """A text with every character visible; cut where it is very long, with its length said.
+
+    Args:
+        text: all of it, or at least one character more than is shown.
+        length: of all of it.
+    """
+    if len(text) > MAX_SHOWN:
+        text = f"{text[:MAX_SHOWN]}\n… ({grouped(length or len(text))})"
     return visible(text)
 
 
@@ -78,14 +86,3 @@ def row_link(name: str, row: Model, text: str, current_app: str) -> SafeString:
     except NoReverseMatch:
         return format_html("{}", text)
     return format_html('<a href="{}">{}</a>', url, text)
-
-
-def conversation_url(thread: int, current_app: str) -> str:
-    """The address of a conversation, by the primary key of its thread, in the admin site `current_app`."""
-    return reverse("admin:memory_thread_transcript", args=[thread], current_app=current_app)
-
-
-def message_url(message: Message, current_app: str) -> str:
-    """The address at which the conversation opens at a message."""
-    page = conversation_url(message.thread_id, current_app)
-    return f"{page}?{urlencode({'message': message.uid})}"

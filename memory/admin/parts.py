@@ -10,7 +10,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from memory.admin.display import pretty_json
+from memory.admin.display import MAX_SHOWN, pretty_json
 from memory.content.controls import visible
 from memory.content.reminders import is_system_reminder
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from memory.admin.rendering import TextRenderer
     from memory.schema import Message
 
-# A longer text is folded; of one that is longer still, only the beginning is on the page.
+# A longer text is folded; of one that is longer than `MAX_SHOWN`, only the beginning is on the page.
 FOLDED = 3_000
-MAX_SHOWN = 20_000
 PREVIEW = 240
 
 # Keys of the content that blocks are made of already.

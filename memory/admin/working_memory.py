@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.admin.acts import ACTS, ActsMixin
 from memory.admin.base import MemoryAdminMixin
-from memory.admin.display import preformatted
-from memory.content.controls import visible
+from memory.admin.display import preformatted, shortened
+from memory.admin.versions import newest_versions
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
@@ -30,6 +30,7 @@ class WorkingMemoryAdminMixin(ActsMixin, MemoryAdminMixin):
     content = frozenset({"shown_value", "versions"})
     owner_paths = ("resource__uid", "thread__resource__uid")
     id_paths = ("resource__uid", "thread__uid", "thread__resource__uid")
+    unlisted = ("value", "resource__metadata", "thread__metadata")
 
     list_display = ("pk", "resource", "thread", "updated_at")
     list_select_related = ("resource", "thread")
@@ -40,11 +41,10 @@ class WorkingMemoryAdminMixin(ActsMixin, MemoryAdminMixin):
 
     @admin.display(description=_("value"))
     def shown_value(self, row: WorkingMemory) -> SafeString:
-        return preformatted(visible(row.value))
+        return preformatted(shortened(row.value))
 
     @admin.display(description=_("versions"))
     def versions(self, row: WorkingMemory) -> SafeString:
-        newest = row.versions.order_by("-number")[:VERSIONS]
         return format_html_join(
             "",
             '<details class="mem-fold"><summary>{} · {}</summary>{}</details>',
@@ -52,8 +52,8 @@ class WorkingMemoryAdminMixin(ActsMixin, MemoryAdminMixin):
                 (
                     version.number,
                     localize(localtime(version.created_at)),
-                    preformatted(visible(version.value)),
+                    preformatted(shortened(version.beginning, version.length)),
                 )
-                for version in newest
+                for version in newest_versions(row)[:VERSIONS]
             ),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -181,6 +182,32 @@ def test_a_working_memory_is_edited_and_restored(client: Client, world: World) -
     assert memory.get_working_memory(resource_id="r") == f"first {MARKER}"
     numbers = world.workingmemory.versions.order_by("number").values_list("number", flat=True)
     assert list(numbers) == [1, 2, 3, 4]
+
+
+def test_long_versions_are_neither_read_nor_shown_whole(
+    client: Client, world: World, count_queries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their beginnings are; a version that is restored is the whole of it."""
+    row, long = world.workingmemory, "가" * 30_000
+    row.versions.filter(number=1).update(value=long)
+    monkeypatch.setattr("memory.admin.acts.versions.OFFERED", 1)
+    for url in (act_url(row, "restore"), act_url(row, "change")):
+        with count_queries() as statements:
+            page = client.get(url)
+        assert "가" * 20_000 + "\n… (30,000)" in page.text
+        assert "가" * 20_001 not in page.text
+        own = [statement for statement in statements if 'FROM "memory_workingmemoryversion"' in statement]
+        assert own
+        # Only as the argument of a function.
+        assert not [sql for sql in own if re.search(r'(?<!\()"memory_\w+version"\."value"', sql)]
+    assert "cannot be restored here" not in client.get(act_url(row, "restore")).text
+    act(client, row, "edit", text_1="third")
+    assert "Versions before number 2 are kept" in client.get(act_url(row, "restore")).text
+    monkeypatch.undo()
+    act(client, row, "restore", version="1")
+    row.refresh_from_db()
+    assert row.value == long
+    assert "가" * 20_001 not in client.get(act_url(row, "change")).text
 
 
 def test_a_working_memory_of_a_thread(client: Client, world: World) -> None:

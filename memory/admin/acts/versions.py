@@ -15,7 +15,8 @@ from django.utils.translation import gettext_lazy
 
 from memory.admin.acts.base import Act, Outcome, ReasonForm
 from memory.admin.acts.edit import TextsForm
-from memory.content.controls import visible
+from memory.admin.display import shortened
+from memory.admin.versions import newest_versions
 from memory.models import AdminEvent, WorkingMemory
 from memory.recall import WorkingMemoryConfig
 
@@ -116,13 +117,19 @@ class RestoreWorkingMemory(WorkingMemoryAct):
     @cached_property
     def versions(self) -> list[Any]:
         """Those that came before the present one, the newest first."""
-        return list(self.row.versions.order_by("-number")[1 : OFFERED + 1])
+        return list(newest_versions(self.row)[1 : OFFERED + 1])
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("The version becomes the present value again, as a new version. None is lost.")
+        if self.versions[-1].number > 1:
+            yield _("Versions before number %(number)d are kept, but cannot be restored here.") % {
+                "number": self.versions[-1].number
+            }
 
     def context(self) -> dict[str, Any]:
-        return {"versions": [(version, visible(version.value)) for version in self.versions]}
+        return {
+            "versions": [(version, shortened(version.beginning, version.length)) for version in self.versions]
+        }
 
     def form(self, data: Any = None) -> ReasonForm:
         return RestoreForm(data, versions=self.versions)
