@@ -7,11 +7,16 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from django.contrib import messages
 from django.db import connections, router, transaction
 from django.db.utils import OperationalError
+from django.http import HttpResponseRedirect
 from django.template.response import SimpleTemplateResponse, TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
 from memory.admin.zones import zone_of
 from memory.conf import memory_settings
@@ -24,6 +29,9 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 # PostgreSQL's code for a statement that was cancelled.
 CANCELLED = "57014"
+
+# For a page that only shows: other methods than GET and HEAD are answered with 405.
+read_only = method_decorator(require_safe)
 
 
 def page(view: View) -> View:
@@ -94,3 +102,9 @@ def _rendered(response: Any) -> Any:
 def _too_slow(site: AdminSite, request: HttpRequest) -> HttpResponse:
     context = {**site.each_context(request), "title": _("This took too long")}
     return TemplateResponse(request, "admin/memory/too_slow.html", context, status=503).render()
+
+
+def gone(admin: Any, request: HttpRequest) -> HttpResponse:
+    """Away from the page of a row that is not there."""
+    admin.message_user(request, _("It is not there any more."), messages.WARNING)
+    return HttpResponseRedirect(reverse("admin:index", current_app=request.current_app))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.admin.display import conversation_url
+from memory.admin.addresses import conversation_url
 from memory.admin.masks import can_read, hidden
 from memory.content.controls import visible
 

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpResponseRedirect
+from django.http import HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.formats import localize
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory import schema
 from memory.admin import conversation
-from memory.admin.answering import page
+from memory.admin.addresses import conversation_url, message_url, named, naming
+from memory.admin.answering import gone, page, read_only
 from memory.admin.conversation import Conversation, EmbeddingState, embedding_states
-from memory.admin.display import conversation_url, message_url, pretty_json
+from memory.admin.display import pretty_json
 from memory.admin.links import ShownLink, links_to
 from memory.admin.masks import can_read
 from memory.admin.parts import Block, blocks_of
@@ -28,7 +30,7 @@ from memory.admin.reads import log_read
 from memory.admin.rendering import TextRenderer
 from memory.admin.zones import midnight
 from memory.content.controls import visible
-from memory.models import Message, Thread
+from memory.models import AdminEvent, Message, Thread
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -88,19 +90,20 @@ class TranscriptMixin(_Base):
     """The page of a thread."""
 
     @page
+    @read_only
     def transcript_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Messages of a thread, 50 a page. 3 queries for the newest ones and at most 5 for others, beside
         those of the session and the user, whatever the length of the thread.
 
-        `?message=`, `?before=` and `?after=` take the id of a message, `?date=` a day in the viewer's zone,
-        `?position=` "first".
+        `?message=`, `?before=` and `?after=` take the id of a message, or its key with `by=key`;
+        `?date=` a day in the viewer's zone, `?position=` "first".
         """
         rows = self.rows_of(request, Message)
         if rows is None or not self.has_view_permission(request):
             raise PermissionDenied
         thread = self.get_object(request, unquote(object_id))
         if thread is None:
-            raise Http404
+            return gone(self, request)
         own = rows.filter(thread=thread)
         shown, note = self._page(request, own)
         if shown is None:
@@ -117,7 +120,8 @@ class TranscriptMixin(_Base):
             "links": links_to(request, thread),
             "days": self._days(request, shown, embedding_states(own, shown.messages)),
             "page": shown,
-            "last": shown.messages[-1] if shown.messages else None,
+            "older": naming(shown.messages[0], "before") if shown.messages else "",
+            "newer": naming(shown.messages[-1], "after") if shown.messages else "",
             "note": note,
             "date": request.GET.get("date", ""),
             "zone": timezone.get_current_timezone_name(),
@@ -128,8 +132,8 @@ class TranscriptMixin(_Base):
         """The page that was asked for, with a note where it is another one; None where a message was asked
         for that this thread has not."""
         for name, build in PLACES.items():
-            if uid := request.GET.get(name, "").replace("\x00", ""):
-                place = next(iter(rows.filter(uid=uid).order_by()), None)
+            given, place = named(request, rows, name)
+            if given:
                 if place is not None:
                     return build(rows, place), ""
                 if name == "message":
@@ -146,16 +150,11 @@ class TranscriptMixin(_Base):
 
     def _elsewhere(self, request: HttpRequest, rows: MessageQuerySet, thread: Thread) -> HttpResponse:
         """To where the message is now, or to the end of the thread where it is nowhere."""
-        uid = request.GET.get("message", "").replace("\x00", "")
-        found = next(iter(rows.filter(uid=uid).order_by()), None)
-        if found is None:
-            self.message_user(
-                request, _("There is no message %(id)s.") % {"id": visible(uid)}, messages.WARNING
-            )
-            url = conversation_url(thread.pk, request.current_app)
-        else:
-            url = message_url(found, request.current_app)
-        return HttpResponseRedirect(url)
+        given, found = named(request, rows)
+        if found is not None:
+            return HttpResponseRedirect(message_url(found, request.current_app))
+        self.message_user(request, _missing(given, thread), messages.WARNING)
+        return HttpResponseRedirect(conversation_url(thread.pk, request.current_app))
 
     def _days(
         self, request: HttpRequest, shown: Conversation, states: dict[int, EmbeddingState]
@@ -177,3 +176,14 @@ class TranscriptMixin(_Base):
         )
         days = groupby(entries, key=lambda entry: timezone.localdate(entry.message.created_at))
         return [Day(date, list(of_day)) for date, of_day in days]
+
+
+def _missing(uid: str, thread: Thread) -> str:
+    """What became of a message that is nowhere: whether the staff deleted it, and when. 1 query."""
+    events = AdminEvent.objects.filter(message_uid=uid, action=AdminEvent.Action.DELETE_MESSAGE)
+    # Whoever may see the thread may see what was deleted of its owner.
+    deleted = events.filter(resource_uid=thread.resource.uid).order_by("-created_at").first()
+    if deleted is None:
+        return _("There is no message %(id)s.") % {"id": visible(uid)}
+    date = localize(timezone.localtime(deleted.created_at))
+    return _("The message %(id)s was deleted: %(date)s.") % {"id": visible(uid), "date": date}

@@ -203,6 +203,14 @@ def test_bad_input_is_an_error_of_the_form(client: Client, thread: Any, field: s
     assert response.context["result"] is None
 
 
+def test_the_limit_of_a_query_is_that_of_the_settings(
+    client: Client, thread: Any, settings: Settings
+) -> None:
+    settings.MEMORY = {**settings.MEMORY, "MAX_TEXT": 3}
+    response = client.post(act_url(thread, "recall"), {**FORM, "query": "four"})
+    assert response.context["form"].errors.keys() == {"query"}
+
+
 def test_an_embedder_that_fails_is_shown(
     client: Client, thread: Any, embedder: Any, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:

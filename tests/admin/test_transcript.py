@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -11,8 +12,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from memory.admin.addresses import message_url
 from memory.admin.links import LINKS, Link
-from memory.models import EmbeddingJob, EmbeddingSpace, Message, Thread
+from memory.models import AdminEvent, EmbeddingJob, EmbeddingSpace, Message, Thread
 from tests.admin import START, conversation, shown_messages, text_of, transcript
 from tests.queries import Statements
 
@@ -94,6 +96,43 @@ def test_a_permalink_follows_a_move(reader: Client, thread: Thread) -> None:
     assert answer.url == f"{transcript(other)}?message=t1-1"
     answer = reader.get(transcript(thread), {"message": "nosuch"}, follow=True)
     assert "There is no message nosuch." in text_of(answer)
+
+
+def test_a_permalink_tells_when_its_message_was_deleted(reader: Client, thread: Thread) -> None:
+    """As the events of the staff say it; also from where the message was before it moved."""
+    ids = {"resource_id": "r1", "thread_id": "elsewhere", "message_id": "t1-1"}
+    event = AdminEvent.objects.record("delete_message", **ids)
+    AdminEvent.objects.filter(pk=event.pk).update(created_at=datetime(2026, 3, 1, 14, 30, tzinfo=UTC))
+    AdminEvent.objects.record("delete_message", **{**ids, "resource_id": "r2", "message_id": "of-another"})
+    Message.objects.filter(uid="t1-1").delete()
+    reader.cookies["memory_zone"] = "Asia/Seoul"
+    answer = reader.get(transcript(thread), {"message": "t1-1"}, follow=True)
+    assert "The message t1-1 was deleted: March 1, 2026, 11:30 p.m." in text_of(answer)
+    answer = reader.get(transcript(thread), {"message": "of-another"}, follow=True)
+    assert "There is no message of-another." in text_of(answer)
+
+
+@pytest.mark.parametrize("uid", ["이" * 512, " %" * 256, "/" * 512])
+def test_an_address_is_never_longer_than_servers_take(reader: Client, uid: str) -> None:
+    """A long id is named by the key of its row; servers refuse addresses of some 4,000 characters."""
+    thread = conversation("t", [str(number) for number in range(120)])
+    for number in (35, 60, 85):
+        Message.objects.filter(uid=f"t-{number}").update(uid=f"{number}{uid}"[:512])
+    message = Message.objects.get(uid__startswith="60")
+    answer = reader.get(message_url(message, "admin"))
+    assert answer.context["page"].focus == message
+    links = [link.replace("&amp;", "&") for link in re.findall(r'href="([^"]+)"', text_of(answer))]
+    assert max(map(len, links)) < 1_000
+    for side, nearest in (("before", -1), ("after", 0)):
+        link = next(link for link in links if link.startswith(f"?{side}="))
+        shown = shown_messages(reader.get(f"{transcript(thread)}{link}"))
+        assert shown[nearest] == {"before": "t-34", "after": "t-86"}[side]
+
+
+@pytest.mark.parametrize("key", ["0", "x", "-1", "²", "9" * 400])
+def test_a_key_of_no_message(reader: Client, thread: Thread, key: str) -> None:
+    answer = reader.get(transcript(thread), {"message": key, "by": "key"}, follow=True)
+    assert f"There is no message {key}." in text_of(answer)
 
 
 def test_ids_of_any_form(reader: Client) -> None:
@@ -180,6 +219,8 @@ def test_links_to_acts_stand_where_their_pages_are(reader: Client, thread: Threa
 
 def test_unknown_threads(reader: Client, thread: Thread) -> None:
     for key in ("0", "x", str(2**70), "_5F"):
-        assert reader.get(f"/admin/memory/thread/{key}/transcript/").status_code == 404
+        answer = reader.get(f"/admin/memory/thread/{key}/transcript/", follow=True)
+        assert answer.redirect_chain == [(reverse("admin:index"), 302)]
+        assert "It is not there any more." in text_of(answer)
     empty = Thread.objects.create(uid="empty", resource=thread.resource)
     assert "There is no message in this conversation." in text_of(reader.get(transcript(empty)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.display import grouped
@@ -25,7 +26,6 @@ class PlaygroundForm(forms.Form):
 
     query = forms.CharField(
         label=_("What the user says"),
-        max_length=memory_settings.MAX_TEXT,
         widget=forms.Textarea(attrs={"rows": 3, "cols": 80, "dir": "auto"}),
     )
     agent = forms.ChoiceField(label=_("Agent"), required=False)
@@ -53,6 +53,7 @@ class PlaygroundForm(forms.Form):
 
     def __init__(self, data: Any = None, *, in_thread: bool) -> None:
         super().__init__(data)
+        self.fields["query"].validators.append(MaxLengthValidator(memory_settings.MAX_TEXT))
         agents = list({"default": {}, **memory_settings.AGENTS})
         fields: dict[str, Any] = self.fields
         fields["agent"].choices = [(name, name) for name in agents]

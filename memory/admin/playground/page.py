@@ -6,18 +6,16 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.contrib import messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import ImproperlyConfigured, PermissionDenied
 from django.http import HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.admin.answering import page, unlimited_page, within_limit
-from memory.admin.display import message_url
+from memory.admin.addresses import message_url, named, naming
+from memory.admin.answering import gone, page, unlimited_page, within_limit
 from memory.admin.links import LINKS, Link
 from memory.admin.masks import is_allowed
 from memory.admin.playground.form import PlaygroundForm
@@ -94,7 +92,7 @@ class PlaygroundMixin(_Base):
     def recall_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """A form, and what comes of it. What is asked is sent as POST, and stands in no address.
 
-        `?message=` takes the id of a message, whose text is the query then.
+        `?message=` names a message, whose text is the query then.
         """
         check_allowed(self, request)
         row = self.get_object(request, unquote(object_id))
@@ -112,12 +110,11 @@ class PlaygroundMixin(_Base):
 
     def _asked(self, request: HttpRequest, row: Any) -> Row | None:
         """The message that the address names, if the viewer may see it and it has a text."""
-        uid = request.GET.get("message", "").replace("\x00", "")
-        rows = self.rows_of(request, Message) if uid else None
+        rows = self.rows_of(request, Message)
         if rows is None:
             return None
         own = rows.filter(thread=row) if isinstance(row, Thread) else rows.filter(thread__resource=row)
-        found: Row | None = own.filter(uid=uid).exclude(text="").first()
+        _given, found = named(request, own.exclude(text=""))
         return found
 
     def _embedded(self, form: PlaygroundForm, row: Any) -> tuple[Trial | None, str]:
@@ -196,7 +193,7 @@ class RecalledByMixin(_Base):
         playground = reverse(
             "admin:memory_thread_recall", args=[message.thread_id], current_app=request.current_app
         )
-        return HttpResponseRedirect(f"{playground}?{urlencode({'message': message.uid})}")
+        return HttpResponseRedirect(f"{playground}?{naming(message)}")
 
 
 def check_allowed(admin: Any, request: HttpRequest) -> None:
@@ -207,12 +204,6 @@ def check_allowed(admin: Any, request: HttpRequest) -> None:
     """
     if not (is_allowed(request, PERMISSION, content=True) and admin.has_view_permission(request)):
         raise PermissionDenied
-
-
-def gone(admin: Any, request: HttpRequest) -> HttpResponse:
-    """Away from the page of a row that is not there."""
-    admin.message_user(request, _("It is not there any more."), messages.WARNING)
-    return HttpResponseRedirect(reverse("admin:index", current_app=request.current_app))
 
 
 def prompt_message(message: dict[str, Any]) -> PromptMessage:
