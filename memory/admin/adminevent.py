@@ -20,8 +20,6 @@ from memory.content.controls import visible
 from memory.recall.receipts import hashed_id
 
 if TYPE_CHECKING:
-    from django.db.models import QuerySet
-    from django.http import HttpRequest
     from django.utils.safestring import SafeString
 
     from memory.models import AdminEvent
@@ -39,7 +37,7 @@ class ActorFilter(FormFilter):
     parameters: ClassVar = {"actor": _("Name of the user account")}
 
     def condition(self, model: Any) -> Any:
-        return Q(actor_name=self.typed["actor"])
+        return Q(actor_name=self.typed["actor"].strip())
 
 
 class AdminEventAdminMixin(MemoryAdminMixin):
@@ -70,12 +68,10 @@ class AdminEventAdminMixin(MemoryAdminMixin):
         "act",
     )
 
-    def searched(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> QuerySet[Any]:
-        """Events of an id, also of one that an erasure has put a hash in the place of."""
-        found = super().searched(request, queryset, search_term)
-        if not search_term.strip() or found.exists():
-            return found
-        return super().searched(request, queryset, hashed_id(search_term.strip()))
+    def ids_in(self, term: str) -> list[str]:
+        """With the hashes that an erasure puts in the place of ids."""
+        ids = super().ids_in(term)
+        return [*ids, *map(hashed_id, ids)]
 
     @admin.display(description=_("target"))
     def shown_target(self, row: AdminEvent) -> str:

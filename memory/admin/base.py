@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.exceptions import NotRegistered
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import label_for_field
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Q, QuerySet
+from django.http import HttpResponseRedirect
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.answering import page
 from memory.admin.display import TEXTS, column, shown_text
+from memory.admin.filters import typed_ids
 from memory.admin.links import links_to
 from memory.admin.masks import can_read, hidden
 from memory.admin.owners import owners_of
@@ -53,12 +56,14 @@ class MemoryAdminMixin(_Mixin):
         owner_paths: lookups that lead to the id of the owning resource; none where rows have no owner.
         id_paths: lookups of the ids by which rows are found, those of rows they belong to included.
         open_lookups: what an address of the list may ask apart from its filters.
+        unlisted: columns that the list does not show, and does not read; they may have megabytes.
     """
 
     content: ClassVar[frozenset[str]] = frozenset()
     owner_paths: ClassVar[tuple[str, ...]] = ()
     id_paths: ClassVar[tuple[str, ...]] = ()
     open_lookups: ClassVar[frozenset[str]] = frozenset()
+    unlisted: ClassVar[tuple[str, ...]] = ()
 
     paginator = CappedPaginator
     show_full_result_count = False
@@ -154,14 +159,18 @@ class MemoryAdminMixin(_Mixin):
 
     def searched(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> QuerySet[Any]:
         """Rows of an id, that of the row first; else, for viewers of content, what :meth:`find` finds."""
-        term = search_term.strip().replace("\x00", "")
-        if not term:
+        term = search_term.replace("\x00", "")
+        if not term.strip():
             return queryset
         for path in self.id_paths:
-            named = queryset.filter(**{path: term})
+            named = queryset.filter(**{f"{path}__in": self.ids_in(term)})
             if named.exists():
                 return named
-        return self.find(queryset, term) if can_read(request) else queryset.none()
+        return self.find(queryset, term.strip()) if can_read(request) else queryset.none()
+
+    def ids_in(self, term: str) -> list[str]:
+        """The ids that may be meant by a search for `term`."""
+        return typed_ids(term)
 
     def find(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
         """Rows whose content has the words of `term`."""
@@ -177,6 +186,9 @@ class MemoryAdminMixin(_Mixin):
 
     @page
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        if request.method == "POST" and not {"index", ACTION_CHECKBOX_NAME} & set(request.POST):
+            # No action: only a GET is answered with the list, within its time limit.
+            return HttpResponseRedirect(request.get_full_path())
         response = super().changelist_view(request, extra_context)
         rows = (getattr(response, "context_data", None) or {}).get("cl")
         if rows is not None and (

@@ -30,6 +30,7 @@ class EmbeddingAdminMixin(MemoryAdminMixin):
     owner_paths = ("resource__uid",)
     id_paths = ("message__uid", "thread__uid", "resource__uid")
     open_lookups = frozenset({"message__id__exact", "message__uid__exact"})
+    unlisted = ("vector", "message__body", "message__metadata", "message__text")
 
     list_display = ("message", "space", "chunk")
     list_select_related = ("message", "space")
@@ -49,6 +50,7 @@ class EmbeddingJobAdminMixin(ActsMixin, MemoryAdminMixin):
     owner_paths = ("message__thread__resource__uid",)
     id_paths = ("message__uid", "message__thread__uid", "message__thread__resource__uid")
     open_lookups = frozenset({"message__id__exact", "message__uid__exact"})
+    unlisted = ("message__body", "message__metadata", "message__text")
 
     list_display = ("message", "space", "state", "attempts", "shown_error", "available_at")
     list_display_links = ("state",)

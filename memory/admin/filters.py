@@ -62,9 +62,9 @@ class FormFilter(admin.ListFilter):
         self.error: _StrOrPromise = ""
         self.typed: dict[str, str] = {}
         for name in self.parameters:
-            given = params.pop(name, [""])[-1]
-            if text := given.strip()[:MAX_LENGTH]:
-                self.typed[name] = text
+            given = params.pop(name, [""])[-1][:MAX_LENGTH]
+            if given.strip():
+                self.typed[name] = given
 
     def expected_parameters(self) -> list[str | None]:
         return list(self.parameters)
@@ -111,7 +111,9 @@ class OwnerFilter(FormFilter):
         if not self.typed:
             return queryset
         text, keys = self.typed["owner"], list[int]()
-        conditions = [Q(uid=text), of_account(text)] if can_read(request) else [Q(uid=text)]
+        conditions = [Q(uid__in=typed_ids(text))]
+        if can_read(request):
+            conditions.append(of_account(text.strip()))
         # One after the other: the two together would use neither index.
         for condition in conditions:
             keys = keys or list(Resource.objects.filter(condition).values_list("pk", flat=True)[:MAX_OWNERS])
@@ -150,7 +152,7 @@ class DateFilter(FormFilter):
         try:
             for name, lookup, days in (("from", "gte", 0), ("to", "lt", 1)):
                 if name in self.typed:
-                    moment = midnight(date.fromisoformat(self.typed[name]), days)
+                    moment = midnight(date.fromisoformat(self.typed[name].strip()), days)
                     condition &= Q(**{f"{self.field}__{lookup}": moment})
         except (ValueError, OverflowError):
             self.error = _("A date looks like 2026-01-31.")
@@ -163,6 +165,11 @@ class ActivityFilter(DateFilter):
 
     title = _("latest activity")
     field = "updated_at"
+
+
+def typed_ids(text: str) -> list[str]:
+    """The ids that a text may be, typed or pasted: spaces at the ends of an id are a part of it."""
+    return list(dict.fromkeys((text, text.strip())))
 
 
 class MetadataFilter(FormFilter):

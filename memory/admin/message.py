@@ -11,8 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from memory.admin.acts import ACTS, ActsMixin, DeleteMessages, Reembed
+from memory.admin.addresses import message_url
 from memory.admin.base import MemoryAdminMixin
-from memory.admin.display import message_url, preformatted, pretty_json
+from memory.admin.display import preformatted, pretty_json
 from memory.admin.filters import DateFilter, EmbeddingFilter, MetadataFilter, OwnerFilter, RedactedFilter
 from memory.admin.masks import can_read
 from memory.admin.overview import OverviewMixin
@@ -49,9 +50,8 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
 
     content = frozenset({"excerpt", "shown_text", "shown_body", "shown_metadata", "type", "metadata"})
     id_paths = ("uid", "thread__uid", "thread__resource__uid")
-    open_lookups = frozenset(
-        {"thread__id__exact", "thread__uid__exact", "thread__resource__id__exact", "cloned_from"}
-    )
+    open_lookups = frozenset({"thread__id__exact", "thread__uid__exact", "thread__resource__id__exact"})
+    unlisted = ("body", "metadata", "thread__metadata")
 
     list_display = ("place", "excerpt", "role", "created_at", "thread")
     list_display_links = None
@@ -100,7 +100,7 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
 
     def get_list_display(self, request: HttpRequest) -> Any:
         columns = super().get_list_display(request)
-        term = request.GET.get("q", "")
+        term = request.GET.get("q", "").strip()
         if not term or not can_read(request):
             return columns
 

@@ -14,6 +14,8 @@ from django.utils.functional import cached_property
 from memory.admin.display import grouped
 
 if TYPE_CHECKING:
+    from django.http import HttpRequest
+
     _Paginator = Paginator[Any]
 else:
     _Paginator = Paginator
@@ -61,6 +63,12 @@ class BoundedList(ChangeList):
         if any("\x00" in value for values in found.values() for value in values):
             raise IncorrectLookupParameters
         return found
+
+    def get_results(self, request: HttpRequest) -> None:
+        """The rows of the page, without the columns that the list does not show."""
+        admin: Any = self.model_admin
+        self.queryset = self.queryset.defer(*admin.unlisted)
+        super().get_results(request)
 
     def get_ordering_field(self, field_name: Any) -> Any:
         """Django's `sortable_by` takes the links away, but not what they ask for."""

@@ -33,6 +33,7 @@ class ResourceAdminMixin(ActsMixin, PlaygroundMixin, MemoryAdminMixin):
     content = frozenset({"shown_metadata", "metadata"})
     owner_paths = ("uid",)
     id_paths = ("uid",)
+    unlisted = ("metadata",)
 
     list_display = ("uid", "user", "created_at", "updated_at")
     list_filter = (MetadataFilter, DateFilter)

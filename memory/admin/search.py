@@ -13,8 +13,9 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 
-from memory.admin.answering import page
-from memory.admin.display import message_url
+from memory.admin.addresses import message_url
+from memory.admin.answering import page, read_only
+from memory.admin.filters import typed_ids
 from memory.admin.masks import can_read, hidden
 from memory.admin.owners import of_account
 from memory.admin.paging import capped
@@ -43,6 +44,12 @@ else:
 MAX_HITS = 1_000
 # Results shown of each kind.
 SHOWN = 20
+# Columns that are not read: they may have megabytes.
+UNSHOWN: dict[Any, tuple[str, ...]] = {
+    Resource: ("metadata",),
+    Thread: ("metadata", "resource__metadata"),
+    Message: ("body", "metadata", "thread__metadata", "thread__resource__metadata"),
+}
 # Longest text that is searched.
 MAX_LENGTH = 1_000
 
@@ -74,10 +81,13 @@ class SearchMixin(_Base):
     """The page with the results."""
 
     @page
+    @read_only
     def search_view(self, request: HttpRequest) -> HttpResponse:
-        """Everything that has the id `q`, and for viewers of content what has its words. 6 queries at most
+        """Everything that has the id `q`, and for viewers of content what has its words. 8 queries at most
         for the rows."""
-        term = request.GET.get("q", "").replace("\x00", "").strip()[:MAX_LENGTH]
+        term = request.GET.get("q", "").replace("\x00", "")[:MAX_LENGTH]
+        # Of an id, spaces at its ends are a part.
+        term = term if term.strip() else ""
         results = self._results(request, term)
         if all(found is None for found in (results.resources, results.threads, results.hits)):
             raise PermissionDenied
@@ -106,12 +116,14 @@ class SearchMixin(_Base):
 
     def _found(self, request: HttpRequest, model: type[Any], term: str, find: Find) -> list[Any] | None:
         """The row of the id, then what `find` finds."""
+        ids = typed_ids(term)
         rows = self.rows_of(request, model)
         if rows is None or not term:
             return None if rows is None else []
-        found = list(rows.filter(uid=term))
+        rows = rows.defer(*UNSHOWN[model])
+        found = list(rows.filter(uid__in=ids))
         if can_read(request):
-            found += find(rows).exclude(uid=term).order_by("-updated_at", "-pk")[:SHOWN]
+            found += find(rows).exclude(uid__in=ids).order_by("-updated_at", "-pk")[:SHOWN]
         return found
 
     def _hits(self, request: HttpRequest, term: str) -> tuple[list[Hit] | None, str]:
@@ -119,10 +131,12 @@ class SearchMixin(_Base):
         if rows is None or not term:
             return (None if rows is None else []), "0"
         matches = newest_matches(rows, term, MAX_HITS + 1) if readable else []
-        wanted = rows.filter(Q(uid=term) | Q(IsOneOf("pk", [key for key, _date in matches[:SHOWN]])))
-        found = wanted.select_related("thread__resource").order_by("-created_at", "-pk")
+        ids = typed_ids(term)
+        wanted = rows.filter(Q(uid__in=ids) | Q(IsOneOf("pk", [key for key, _date in matches[:SHOWN]])))
+        shown = wanted.select_related("thread__resource").defer(*UNSHOWN[Message])
+        found = shown.order_by("-created_at", "-pk")
         # A message of this id stands before those that only name it.
-        messages = sorted(found, key=lambda message: message.uid != term)
+        messages = sorted(found, key=lambda message: message.uid not in ids)
         return [
             Hit(
                 message,

@@ -10,8 +10,9 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.acts import ACTS, ActsMixin, DeleteThreads, Reembed
+from memory.admin.addresses import conversation_url
 from memory.admin.base import MemoryAdminMixin
-from memory.admin.display import conversation_url, preformatted, pretty_json, row_link
+from memory.admin.display import preformatted, pretty_json, row_link
 from memory.admin.filters import ActivityFilter, MetadataFilter, OwnerFilter
 from memory.admin.playground import PlaygroundMixin
 from memory.admin.titles import with_words_in_title
@@ -37,6 +38,7 @@ class ThreadAdminMixin(ActsMixin, PlaygroundMixin, TranscriptMixin, MemoryAdminM
     owner_paths = ("resource__uid",)
     id_paths = ("uid", "resource__uid")
     open_lookups = frozenset({"resource__id__exact", "resource__uid__exact"})
+    unlisted = ("metadata", "resource__metadata")
 
     list_display = ("conversation", "shown_title", "resource", "last_message_at", "updated_at")
     list_display_links = None

@@ -116,6 +116,40 @@ def test_filter_by_owner(reader: Client, thread: Thread, django_user_model: Any)
         assert rows(reader.get(changelist(model), {"owner": "nobody"})) == []
 
 
+def test_an_id_with_spaces_at_its_ends_is_found(reader: Client) -> None:
+    """They are a part of it (contract, section 1); a pasted id has some that are not."""
+    conversation(" t ", ["x"], owner=" r ")
+    conversation("t", ["x"], owner="r")
+    for model, padded, bare in (
+        ("thread", " t ", "t"),
+        ("message", " t -0", "t-0"),
+        ("resource", " r ", "r"),
+    ):
+        assert padded in rows(reader.get(changelist(model), {"q": padded}))
+        assert rows(reader.get(changelist(model), {"q": bare})) == [bare]
+        assert bare in rows(reader.get(changelist(model), {"q": f"{bare} "}))
+    for owner, found in ((" r ", [" t ", "t"]), ("r", ["t"]), ("r\t", ["t"])):
+        assert sorted(rows(reader.get(changelist("thread"), {"owner": owner}))) == found
+
+
+@pytest.mark.parametrize("model", VIEWS)
+def test_lists_read_nothing_large(
+    reader: Client, marked: dict[str, Any], count_queries: Counter, model: str
+) -> None:
+    """Bodies, metadata, working memories and vectors may have megabytes, and stand in no list."""
+    with count_queries() as statements:
+        answer = reader.get(changelist(model))
+    assert len(answer.context["cl"].result_list) >= 1
+    large = re.compile(r'"(body|metadata|value|vector)"')
+    assert not [statement for statement in statements if large.search(statement)]
+
+
+def test_a_list_answers_a_post_without_an_action_elsewhere(reader: Client, thread: Thread) -> None:
+    """Only a GET has a time limit."""
+    answer = reader.post(f"{changelist('message')}?q=refund", {})
+    assert (answer.status_code, answer.url) == (302, f"{changelist('message')}?q=refund")
+
+
 def test_filter_by_days_in_the_zone_of_the_viewer(reader: Client, settings: Settings) -> None:
     """Both ends are whole days. 15:30 in UTC is the next day in Seoul."""
     settings.TIME_ZONE = "UTC"

@@ -63,6 +63,27 @@ def test_search_over_everything(
     assert [hit.message.uid for hit in found.hits] == messages
 
 
+def test_an_id_with_spaces_at_its_ends(reader: Client) -> None:
+    conversation(" t ", ["x"], owner=" r ")
+    for term in (" r ", " t ", " t -0"):
+        found = reader.get(reverse(SEARCH), {"q": term}).context["results"]
+        uids = [row.uid for row in (*found.resources, *(row.thread for row in found.threads))]
+        assert [*uids, *(hit.message.uid for hit in found.hits)] == [term]
+
+
+def test_results_are_read_without_what_they_do_not_show(
+    reader: Client, thread: Thread, count_queries: Any
+) -> None:
+    with count_queries() as statements:
+        reader.get(reverse(SEARCH), {"q": "refund"})
+    assert not [statement for statement in statements if '"body"' in statement or '"metadata"' in statement]
+
+
+@pytest.mark.parametrize("name", ["search", "overview"])
+def test_pages_that_only_show_take_no_post(reader: Client, name: str) -> None:
+    assert reader.post(reverse(f"admin:memory_{name}"), {"q": "x"}).status_code == 405
+
+
 def test_a_hit_opens_at_its_message(reader: Client) -> None:
     """Two characters of Korean and of Chinese, deep in a conversation."""
     texts = [f"number {number}" for number in range(200)]

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from memory.admin.answering import page
+from memory.admin.answering import page, read_only
 from memory.admin.display import grouped
 from memory.admin.overview import figures
 from memory.admin.overview.charts import Bar, columns, rows
@@ -62,6 +62,7 @@ class OverviewMixin(_Base):
         return [path("overview/", view, name="memory_overview"), *super().get_urls()]
 
     @page
+    @read_only
     def overview_view(self, request: HttpRequest) -> HttpResponse:
         """Numbers of the resources that the viewer sees, each kind for those who may see its list. No query
         for what was asked within the past minute, 7 at most else."""
@@ -114,7 +115,7 @@ class OverviewMixin(_Base):
         )
         kinds = [
             (_("waiting"), backlog.waiting, f"{jobs}?state__exact=open"),
-            (_("tried in vain, and waiting"), backlog.failing, f"{jobs}?state__exact=open"),
+            (_("waiting to be tried again"), backlog.failing, f"{jobs}?state__exact=open"),
             (_("failed"), backlog.failed, f"{jobs}?state__exact=failed"),
         ]
         shown = [Bar(label, number, capped(number, figures.CAP)) for label, number, _url in kinds]
