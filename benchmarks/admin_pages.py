@@ -109,7 +109,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "transcript, older", f"{transcript}?before={own[1]}"
     yield "transcript, newer", f"{transcript}?after={own[1]}"
     yield "transcript, a date", f"{transcript}?date=2020-01-20"
-    for term in ("환불", "退款", "탈퇴", "注销", "的", "the", "문서", "legacy", "nosuchword", own[1]):
+    for term in ("환불", "退款", "탈퇴", "注销", "的", "the", "order", "문서", "legacy", "nosuchword", own[1]):
         yield f"search {term}", f"{reverse('admin:memory_search')}?q={term}"
         yield f"messages {term}", f"{messages}?q={term}"
     for query in (

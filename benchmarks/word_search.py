@@ -29,6 +29,7 @@ PLANTED: tuple[tuple[str, str, float], ...] = (
     ("退款", "zh", 0.002),
     ("注销", "zh", 0.00017),
     ("的", "zh", 0.2),
+    ("order", "en", 0.03),
     ("chargeback", "en", 0.001),
     ("the", "en", 0.27),
 )

@@ -8,10 +8,10 @@ messages come from `benchmarks/word_search.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from django.db import connections, transaction
 from django.db.models import DateTimeField, ExpressionWrapper, F, OuterRef, Subquery, Value
@@ -26,9 +26,13 @@ if TYPE_CHECKING:
     from memory.querysets.thread import ThreadQuerySet
     from memory.schema import Message, Resource, Thread
 
+Found = TypeVar("Found")
+
 # The newest messages of the site, which are asked first where many may match; and the most messages of an
 # owner of whom all are asked at once.
 WINDOW = 20_000
+# A word that fewer of the window have is so rare that all messages can be asked for it.
+COMMON = 100
 # In the default of 4 MB, the bitmap of a common word keeps pages and forgets rows: the terms of all
 # messages on these pages would be made again.
 WORK_MEM = "64MB"
@@ -39,62 +43,86 @@ def newest_containing(
 ) -> list[Message]:
     """The newest `limit` messages that have all words of `query`, newest first, with threads and owners.
 
-    1 query for a thread, 3 at most for an owner or, with `scope` None, for all messages.
+    1 query for a thread, 3 at most for an owner or, with `scope` None, for all messages; 4 where `limit` is
+    above 100.
     """
     messages = tables.messages(using).containing(query)
     if connections[using].vendor != "postgresql":
         rows = messages if scope is None else messages.in_scope(scope)
         return list(rows.newest_first().select_related("thread__resource")[:limit])
-    found: list[Message] = []
     with _quick_bitmaps(using):
-        for rows in _steps(messages, scope):
-            found = _newest(rows, limit)
-            if len(found) == limit:
-                break
-    return found
+        rows, start = _bounded(messages, scope)
+        return _stepwise(
+            rows, start, limit, lambda step: _newest(step, limit), lambda message: message.created_at
+        )
 
 
 def newest_matches(rows: MessageQuerySet, query: str, limit: int) -> list[tuple[int, datetime]]:
     """Keys and dates of the newest `limit` of `rows` that have all words of `query`, newest first.
 
-    On PostgreSQL 3 queries at most, 2 where the newest messages have enough of them; on SQLite 1.
+    On PostgreSQL 4 queries at most, 2 where the newest messages have enough of them; on SQLite 1.
     """
     found = rows.containing(query)
     if connections[rows.db].vendor != "postgresql":
         return list(found.newest_first().values_list("pk", "created_at")[:limit])
-    matches: list[tuple[int, datetime]] = []
+
+    def read(step: MessageQuerySet) -> list[tuple[int, datetime]]:
+        return list(_unwalked(step).values_list("pk", "created_at")[:limit])
+
     with _quick_bitmaps(rows.db):
-        for step in _steps(found, None):
-            matches = list(_unwalked(step).values_list("pk", "created_at")[:limit])
-            if len(matches) == limit:
-                break
-    return matches
+        found, start = _bounded(found, None)
+        return _stepwise(found, start, limit, read, lambda match: match[1])
 
 
-def _steps(messages: MessageQuerySet, scope: Resource | Thread | None) -> Iterator[MessageQuerySet]:
-    """What to ask one after the other: any of them that has enough answers the search."""
+def _bounded(
+    messages: MessageQuerySet, scope: Resource | Thread | None
+) -> tuple[MessageQuerySet, datetime | None]:
+    """The messages of a scope, and the date from which on to ask first, None where all are asked at once."""
     using = messages.db
     if scope is None:
-        start = _window(using).first()
-    elif scope._meta.model_name == "thread":
-        yield messages.in_scope(scope)
-        return
-    else:
-        threads = tables.threads(using).filter(resource=scope.pk)
-        own = tables.messages(using).filter(thread__resource=OuterRef("pk")).values("pk")
-        owner = tables.resources(using).annotate(
-            beyond=Subquery(own[WINDOW : WINDOW + 1]), start=Subquery(_window(using))
-        )
-        sizes = owner.filter(pk=scope.pk).values_list("beyond", "start")
-        # An owner that was deleted a moment ago has none.
-        beyond, start = next(iter(sizes), (None, None))
-        if beyond is None:
-            yield _in_listed(messages, threads)
-            return
-        messages = in_hidden(messages, threads)
+        return messages, _window(using).first()
+    if scope._meta.model_name == "thread":
+        return messages.in_scope(scope), None
+    threads = tables.threads(using).filter(resource=scope.pk)
+    own = tables.messages(using).filter(thread__resource=OuterRef("pk")).values("pk")
+    owner = tables.resources(using).annotate(
+        beyond=Subquery(own[WINDOW : WINDOW + 1]), start=Subquery(_window(using))
+    )
+    sizes = owner.filter(pk=scope.pk).values_list("beyond", "start")
+    # An owner that was deleted a moment ago has none.
+    beyond, start = next(iter(sizes), (None, None))
+    return (_in_listed(messages, threads), None) if beyond is None else (in_hidden(messages, threads), start)
+
+
+def _stepwise(
+    rows: MessageQuerySet,
+    start: datetime | None,
+    limit: int,
+    read: Callable[[MessageQuerySet], list[Found]],
+    date_of: Callable[[Found], datetime],
+) -> list[Found]:
+    """What `read` finds, newest first, in the messages since `start`; where these have too few, in twice the
+    time that would have enough if words were spread evenly; else in all. A word that some of 100 messages
+    have is in too few of the newest, and in too many of all.
+
+    Args:
+        rows: all messages that match.
+        start: where the newest begin; None = ask all at once.
+        limit: how many are enough.
+        read: answers the newest `limit` of some rows.
+        date_of: the date of what it answers.
+    """
     if start is not None:
-        yield messages.filter(created_at__gte=start)
-    yield messages
+        found = read(rows.filter(created_at__gte=start))
+        if COMMON <= len(found) < limit:
+            newest = date_of(found[0])
+            # Dates that callers gave may lie at the ends of the calendar.
+            with suppress(OverflowError):
+                wider = newest - (newest - start) * (2 * limit / len(found))
+                found = read(rows.filter(created_at__gte=wider))
+        if len(found) == limit:
+            return found
+    return read(rows)
 
 
 def within_owners(messages: MessageQuerySet, owners: Sequence[int]) -> MessageQuerySet:

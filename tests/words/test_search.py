@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -138,25 +139,41 @@ def test_the_newest_come_first_and_the_limit_holds() -> None:
         assert ids(search("word", limit=limit)) == order[:limit]
 
 
-@pytest.mark.parametrize("window", [1, 3, 8, 100])
+@pytest.mark.parametrize(("window", "common"), [(1, 1), (1, 100), (3, 1), (8, 1), (8, 100), (100, 1)])
 def test_the_steps_of_a_search_change_nothing(
-    corpus: None, window: int, monkeypatch: pytest.MonkeyPatch, count_queries: Callable[..., Any]
+    corpus: None,
+    window: int,
+    common: int,
+    monkeypatch: pytest.MonkeyPatch,
+    count_queries: Callable[..., Any],
 ) -> None:
     """PostgreSQL is asked in steps that depend on how many messages there are."""
     monkeypatch.setattr(newest, "WINDOW", window)
+    monkeypatch.setattr(newest, "COMMON", common)
+    more = 0 if common == 100 else 1
     save(message("x1", "refund 환불 the", thread="x", created_at=at(99)), resource="other")
     save(message("u1", "refund 환불 the", thread="u", created_at=at(98)))
     for query in ("the", "refund", "환불", "4711", "nothing", "!"):
         expected = (["u1"] if query in ("the", "refund", "환불") else []) + oracle(query)
         everything = ["x1", *expected] if expected[:1] == ["u1"] else expected
         for limit in (1, 2, 3, 100):
-            with count_queries(at_most=4):
+            with count_queries(at_most=4 + more):
                 assert ids(search(query, limit=limit)) == expected[:limit]
             with count_queries(at_most=2):
                 assert ids(search(query, limit=limit, thread_id="t")) == oracle(query)[:limit]
-            with count_queries(at_most=3):
+            with count_queries(at_most=3 + more):
                 found = newest.newest_containing(query, limit, scope=None, using="default")
             assert uids(found) == everything[:limit]
+
+
+def test_dates_at_the_ends_of_the_calendar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wider step would begin before the calendar does."""
+    monkeypatch.setattr(newest, "WINDOW", 2)
+    monkeypatch.setattr(newest, "COMMON", 1)
+    dates = [datetime(year, 6, 1, tzinfo=UTC) for year in (1, 2, 3, 4, 9999)]
+    save(*(message(f"m{n}", "word", created_at=date) for n, date in enumerate(dates)))
+    found = newest.newest_containing("word", 4, scope=None, using="default")
+    assert uids(found) == ["m4", "m3", "m2", "m1"]
 
 
 def test_a_search_leaves_the_transaction_as_it_was(corpus: None, is_postgres: bool) -> None:
