@@ -160,10 +160,10 @@ class DateFilter(FormFilter):
         return condition
 
 
-class ActivityFilter(DateFilter):
+class ChangeFilter(DateFilter):
     """Threads by their latest change."""
 
-    title = _("latest activity")
+    title = _("updated at")
     field = "updated_at"
 
 

@@ -9,6 +9,7 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
+from django.utils import timezone
 from django.utils.functional import cached_property
 
 from memory.admin.display import grouped
@@ -52,6 +53,11 @@ def capped(count: int, cap: int = CAP) -> str:
 
 class BoundedList(ChangeList):
     """A list whose address asks for nothing that a database refuses or takes long for."""
+
+    @property
+    def zone(self) -> str:
+        """The zone of the dates that it shows."""
+        return timezone.get_current_timezone_name()
 
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
         """See Django. PostgreSQL has no null character in its texts.

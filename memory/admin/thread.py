@@ -13,7 +13,7 @@ from memory.admin.acts import ACTS, ActsMixin, DeleteThreads, Reembed
 from memory.admin.addresses import conversation_url
 from memory.admin.base import MemoryAdminMixin
 from memory.admin.display import preformatted, pretty_json, row_link
-from memory.admin.filters import ActivityFilter, MetadataFilter, OwnerFilter
+from memory.admin.filters import ChangeFilter, MetadataFilter, OwnerFilter
 from memory.admin.playground import PlaygroundMixin
 from memory.admin.titles import with_words_in_title
 from memory.admin.transcript import TranscriptMixin
@@ -42,7 +42,7 @@ class ThreadAdminMixin(ActsMixin, PlaygroundMixin, TranscriptMixin, MemoryAdminM
 
     list_display = ("conversation", "shown_title", "resource", "last_message_at", "updated_at")
     list_display_links = None
-    list_filter = (OwnerFilter, MetadataFilter, ActivityFilter)
+    list_filter = (OwnerFilter, MetadataFilter, ChangeFilter)
     sortable_by = ("updated_at",)
     ordering = ("-updated_at", "-pk")
     search_fields = ("uid",)

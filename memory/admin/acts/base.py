@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.addresses import message_url
+from memory.admin.counts import COUNTED
 from memory.admin.links import Link
 from memory.admin.masks import can_read, hidden, is_allowed
 from memory.admin.owners import owners_of
@@ -22,7 +23,7 @@ from memory.content.snippet import snippet
 from memory.schema import Message, Thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from django.db.models import Model, QuerySet
     from django.http import HttpRequest, HttpResponseBase
@@ -142,9 +143,17 @@ class Act:
         """What will happen, a sentence each."""
         return ()
 
+    def touched(self) -> Mapping[str, QuerySet[Any]]:
+        """What is touched beside the row, by the names that numbers have in events."""
+        return {}
+
     def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
-        """What is touched, and how much of it."""
-        return ()
+        """What the page tells of it, and how much there is."""
+        return ((COUNTED[name], counted(rows)) for name, rows in self.touched().items())
+
+    def amounts(self) -> dict[str, int]:
+        """How much it is, for the event. 1 query each."""
+        return {name: rows.order_by().count() for name, rows in self.touched().items()}
 
     def context(self) -> dict[str, Any]:
         """What the page shows besides."""
@@ -169,7 +178,7 @@ class Act:
         action: str = "",
         deleted: bool = False,
         logged: bool = True,
-        **details: Any,
+        counts: Mapping[str, int] | None = None,
     ) -> None:
         """Events, one a row and all of one group, and entries in the admin's log.
 
@@ -179,17 +188,13 @@ class Act:
             action: default that of this act.
             deleted: the entries are of the kind for rows that are gone.
             logged: False = events only, where the log has an entry on these rows already.
-            details: more of an event, such as counts.
+            counts: numbers of the whole act, which stand in its first event.
         """
         rows = list(rows)
-        record_all(
-            self.request,
-            action or self.action,
-            rows,
-            reason=form.cleaned_data["reason"],
-            group=self.group,
-            **details,
-        )
+        said = {"reason": form.cleaned_data["reason"], "group": self.group}
+        for part, numbers in ((rows[:1], counts), (rows[1:], None)):
+            if part:
+                record_all(self.request, action or self.action, part, counts=numbers, **said)
         if rows and logged:
             write_log(self.request, rows, action or self.action, deleted=deleted)
 

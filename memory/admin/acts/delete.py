@@ -9,15 +9,16 @@ from django.contrib import messages
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from memory.admin.acts.base import CAP, Act, Outcome, counted
+from memory.admin.acts.base import CAP, Act, Outcome
 from memory.admin.acts.copies import UNSEEN, Copies, copies_of
 from memory.admin.paging import capped
 from memory.db.expressions import IsOneOf
 from memory.models import AdminEvent, Embedding, Message, Thread, WorkingMemoryVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from django.db.models import QuerySet
     from django.utils.functional import _StrOrPromise
 
 
@@ -46,16 +47,21 @@ class DeleteMessages(Delete):
         if self.copies.unseen:
             yield UNSEEN
 
+    def touched(self) -> Mapping[str, QuerySet[Any]]:
+        return {
+            "messages": Message.objects.filter(IsOneOf("pk", self.keys)),
+            "embeddings": Embedding.objects.filter(IsOneOf("message_id", self.keys)),
+        }
+
     def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
-        yield _("messages"), capped(len(self.rows))
-        yield _("vectors"), counted(Embedding.objects.filter(IsOneOf("message_id", self.keys)))
+        yield from super().counts()
         yield _("copies in other threads, which stay"), capped(len(self.copies.seen), CAP)
 
     def perform(self, form: Any) -> Outcome:
         home = self.home() if len(self.rows) > 1 else self.url("thread_transcript", self.row.thread_id)
         told = UNSEEN if self.copies.unseen else ""
         # While the rows still have names that the log can tell.
-        self.record(form, self.rows, deleted=True)
+        self.record(form, self.rows, deleted=True, counts=self.amounts())
         deleted = Message.objects.delete_messages([row.uid for row in self.rows], owners=self.owners)
         text = ngettext("%(number)d message deleted.", "%(number)d messages deleted.", deleted)
         return Outcome(f"{text % {'number': deleted}} {told}".rstrip(), home)
@@ -72,16 +78,17 @@ class DeleteThreads(Delete):
         yield _("Threads are deleted with their messages, vectors and working memories.")
         yield _("The working memory of the resource stays.")
 
-    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
+    def touched(self) -> Mapping[str, QuerySet[Any]]:
         of_threads = IsOneOf("thread_id", self.keys)
-        yield _("threads"), capped(len(self.rows))
-        yield _("messages"), counted(Message.objects.filter(of_threads))
-        yield _("vectors"), counted(Embedding.objects.filter(of_threads))
-        versions = WorkingMemoryVersion.objects.filter(IsOneOf("working_memory__thread_id", self.keys))
-        yield _("versions of working memories"), counted(versions)
+        return {
+            "threads": Thread.objects.filter(IsOneOf("pk", self.keys)),
+            "messages": Message.objects.filter(of_threads),
+            "embeddings": Embedding.objects.filter(of_threads),
+            "versions": WorkingMemoryVersion.objects.filter(IsOneOf("working_memory__thread_id", self.keys)),
+        }
 
     def perform(self, form: Any) -> Outcome:
-        self.record(form, self.rows, deleted=True)
+        self.record(form, self.rows, deleted=True, counts=self.amounts())
         deleted = len(Thread.objects.delete_threads([row.uid for row in self.rows], owners=self.owners))
         text = ngettext("%(number)d thread deleted.", "%(number)d threads deleted.", deleted)
         return Outcome(text % {"number": deleted}, self.url("thread_changelist"), messages.SUCCESS)

@@ -13,14 +13,15 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.admin.acts.base import Act, ReasonForm, counted
+from memory.admin.acts.base import Act, ReasonForm
 from memory.admin.masks import can_read
 from memory.asynchronous import async_iterator_twin
 from memory.models import AdminEvent, Message, Resource, Thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from django.db.models import QuerySet
     from django.http import HttpResponseBase
     from django.utils.functional import _StrOrPromise
 
@@ -80,7 +81,7 @@ class Export(Act):
             exported_by=self.request.user.get_username() if is_transcript else "",
             owners=self.owners,
         )
-        self.record(form, [self.row])
+        self.record(form, [self.row], counts=self.amounts())
         ending, kind = FILES[chosen]
         sent = Sent(pieces, translation.get_language())
         response = StreamingHttpResponse(
@@ -116,8 +117,8 @@ class Sent:
 class ExportThread(Export):
     action = AdminEvent.Action.EXPORT_THREAD
 
-    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
-        yield _("messages"), counted(Message.objects.filter(thread=self.row))
+    def touched(self) -> Mapping[str, QuerySet[Any]]:
+        return {"messages": Message.objects.filter(thread=self.row)}
 
     def pieces(self, **options: Any) -> Iterator[str]:
         return Thread.objects.export_thread(self.row.uid, **options)
@@ -126,9 +127,11 @@ class ExportThread(Export):
 class ExportResource(Export):
     action = AdminEvent.Action.EXPORT_RESOURCE
 
-    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
-        yield _("threads"), counted(Thread.objects.filter(resource=self.row))
-        yield _("messages"), counted(Message.objects.filter(thread__resource=self.row))
+    def touched(self) -> Mapping[str, QuerySet[Any]]:
+        return {
+            "threads": Thread.objects.filter(resource=self.row),
+            "messages": Message.objects.filter(thread__resource=self.row),
+        }
 
     def pieces(self, **options: Any) -> Iterator[str]:
         return Resource.objects.export_resource(self.row.uid, **options)

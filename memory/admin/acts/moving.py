@@ -9,14 +9,15 @@ from django.contrib import messages
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.admin.acts.base import Act, Outcome, ReasonForm, counted
+from memory.admin.acts.base import Act, Outcome, ReasonForm
 from memory.ids import uuid7
 from memory.models import AdminEvent, Embedding, Message, Resource, Thread
 from memory.validation import MAX_ID_LENGTH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from django.db.models import QuerySet
     from django.utils.functional import _StrOrPromise
 
 # Threads that are proposed, those in use last.
@@ -109,9 +110,11 @@ class GiveThread(Act):
     # A resource of their own would show it to those who may not read here.
     content = True
 
-    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
-        yield _("messages"), counted(Message.objects.filter(thread=self.row))
-        yield _("vectors"), counted(Embedding.objects.filter(thread=self.row))
+    def touched(self) -> Mapping[str, QuerySet[Any]]:
+        return {
+            "messages": Message.objects.filter(thread=self.row),
+            "embeddings": Embedding.objects.filter(thread=self.row),
+        }
 
 
 class TransferThread(GiveThread):
@@ -135,7 +138,7 @@ class TransferThread(GiveThread):
         if uid == self.row.resource.uid:
             return Outcome(_("The thread belongs to this resource already."), self.home(), messages.WARNING)
         # Of both owners: whose it was, and whose it is.
-        self.record(form, [self.row])
+        self.record(form, [self.row], counts=self.amounts())
         thread = Thread.objects.transfer_thread(self.row.uid, uid, owners=self.owners)
         self.record(form, [thread], logged=False)
         return Outcome(_("The thread was transferred."), self.home())

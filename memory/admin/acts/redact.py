@@ -101,8 +101,7 @@ class Redact(Act):
             return Outcome(_("This message is redacted already."), self.home(), messages.WARNING)
         # That a title showed a piece of it is content too.
         counts = {name: count for name, count in receipt.counts.items() if name != "titled_threads"}
-        self.record(form, redacted[:1], counts=counts)
-        self.record(form, redacted[1:])
+        self.record(form, redacted, counts=counts)
         if clear_titles:
             threads = Thread.objects.filter(uid__in=receipt.titled_threads).select_related("resource")
             self.record(form, threads, action=AdminEvent.Action.EDIT_THREAD)

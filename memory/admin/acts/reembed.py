@@ -10,7 +10,7 @@ from django.db import router
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from memory.admin.acts.base import Act, Outcome, counted
+from memory.admin.acts.base import Act, Outcome
 from memory.admin.paging import capped
 from memory.conf import memory_settings
 from memory.db.expressions import IsOneOf
@@ -19,8 +19,9 @@ from memory.exceptions import SemanticRecallNotConfigured
 from memory.models import AdminEvent, Embedding, EmbeddingJob, Message, Thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from django.db.models import QuerySet
     from django.utils.functional import _StrOrPromise
 
 
@@ -69,9 +70,11 @@ class Reembed(EmbeddingAct):
         yield _("Until that is done, these messages are not found by meaning.")
         yield _("More than %(number)d messages wait for the command embed_messages.") % {"number": AT_ONCE}
 
-    def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
-        yield _("messages"), counted(self.targets.exclude(text=""))
-        yield _("vectors"), counted(Embedding.objects.filter(self._of_rows("message_id")))
+    def touched(self) -> Mapping[str, QuerySet[Any]]:
+        return {
+            "messages": self.targets.exclude(text=""),
+            "embeddings": Embedding.objects.filter(self._of_rows("message_id")),
+        }
 
     def perform(self, form: Any) -> Outcome:
         try:
@@ -80,7 +83,7 @@ class Reembed(EmbeddingAct):
             text = _("The messages cannot be embedded: %(error)s") % {"error": error}
             return Outcome(text, self.home(), messages.ERROR)
         if queued.jobs:
-            self.record(form, self.rows)
+            self.record(form, self.rows, counts={"jobs": queued.jobs})
         return self.outcome(queued)
 
 

@@ -60,8 +60,8 @@
   const focus = document.querySelector("[data-mem-focus]");
   if (focus) {
     go(focus);
-  } else if (!location.search && messages.length) {
-    // The newest message is what a conversation opens at.
+  } else if (messages.length && (!location.search || new URLSearchParams(location.search).has("before"))) {
+    // At the newest message, and on an older page at the one before those that were read.
     messages.at(-1).scrollIntoView({ block: "end" });
   }
 })();

@@ -10,6 +10,7 @@
   // A page that shows times in another zone is asked for again, once, if the cookie stays.
   const shown = document.querySelector("[data-mem-zone]");
   if (shown && shown.dataset.memZone !== zone && kept()) {
-    location.reload();
+    // Not a reload, after which browsers go back to where the page was scrolled to: it opens at its place.
+    location.replace(location.href);
   }
 })();
