@@ -90,6 +90,17 @@ class ResourceConflict(ConversationMemoryError):
         )
 
 
+class RowsProtected(ConversationMemoryError):
+    """Rows of another app refer to what is to be deleted, and do not let it go; nothing was deleted.
+
+    Args:
+        labels: of their models, such as "shop.Ticket".
+    """
+
+    def __init__(self, labels: Iterable[str]) -> None:
+        super().__init__(f"{', '.join(labels)} refers to it, and has to let it go first.")
+
+
 class WriteConflict(ConversationMemoryError):
     """Others changed the same rows at the same time, again and again; nothing was written."""
 

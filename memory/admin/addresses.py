@@ -50,5 +50,5 @@ def named(request: HttpRequest, rows: MessageQuerySet, name: str = "message") ->
     given = request.GET.get(name, "").replace("\x00", "")
     condition: dict[str, Any] = {"uid": given}
     if request.GET.get("by") == "key":
-        condition = {"pk__in": [int(given)] if given.isdecimal() and len(given) < 20 else []}
+        condition = {"pk__in": [int(given)] if given.isdecimal() and len(given) < 19 else []}
     return given, next(iter(rows.filter(**condition).order_by()), None) if given else None

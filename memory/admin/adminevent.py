@@ -48,7 +48,7 @@ class AdminEventAdminMixin(MemoryAdminMixin):
     open_lookups = frozenset({"group"})
 
     list_display = ("created_at", "action", "actor_name", "shown_target", "reason", "act")
-    list_filter = ("action", "target", ActorFilter, DateFilter)
+    list_filter = ("action", ActorFilter, DateFilter)
     # Newest first, by an index.
     ordering = ("-created_at", "-pk")
     search_fields = ("message_uid",)

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from memory.admin.zones import zone_of
@@ -29,6 +30,8 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 # PostgreSQL's code for a statement that was cancelled.
 CANCELLED = "57014"
+
+GONE = gettext_lazy("It is not there any more.")
 
 # For a page that only shows: other methods than GET and HEAD are answered with 405.
 read_only = method_decorator(require_safe)
@@ -106,5 +109,5 @@ def _too_slow(site: AdminSite, request: HttpRequest) -> HttpResponse:
 
 def gone(admin: Any, request: HttpRequest) -> HttpResponse:
     """Away from the page of a row that is not there."""
-    admin.message_user(request, _("It is not there any more."), messages.WARNING)
+    admin.message_user(request, str(GONE), messages.WARNING)
     return HttpResponseRedirect(reverse("admin:index", current_app=request.current_app))

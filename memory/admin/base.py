@@ -108,6 +108,17 @@ class MemoryAdminMixin(_Mixin):
         base: Any = super().get_changelist(request, **kwargs)
         return bounded(base)
 
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [
+            (title, {**options, "fields": [self._masked_line(request, line) for line in options["fields"]]})
+            for title, options in super().get_fieldsets(request, obj)
+        ]
+
+    def _masked_line(self, request: HttpRequest, line: Any) -> Any:
+        """A field, or several that stand side by side."""
+        fields = self.masked(request, line if isinstance(line, list | tuple) else [line])
+        return fields if isinstance(line, list | tuple) else fields[0]
+
     def get_list_display(self, request: HttpRequest) -> Any:
         return self.masked(request, super().get_list_display(request))
 
@@ -166,7 +177,10 @@ class MemoryAdminMixin(_Mixin):
             named = queryset.filter(**{f"{path}__in": self.ids_in(term)})
             if named.exists():
                 return named
-        return self.find(queryset, term.strip()) if can_read(request) else queryset.none()
+        if not can_read(request):
+            return queryset.none()
+        request._memory_words = True  # type: ignore[attr-defined]
+        return self.find(queryset, term.strip())
 
     def ids_in(self, term: str) -> list[str]:
         """The ids that may be meant by a search for `term`."""
@@ -191,11 +205,16 @@ class MemoryAdminMixin(_Mixin):
             return HttpResponseRedirect(request.get_full_path())
         response = super().changelist_view(request, extra_context)
         rows = (getattr(response, "context_data", None) or {}).get("cl")
-        if rows is not None and (
-            rows.query or (can_read(request) and self.content.intersection(self.list_display))
-        ):
+        if rows is not None and (self._is_search(rows, request) or self._shows_content(request)):
             log_search(request, rows.result_count)
         return response
+
+    def _is_search(self, rows: Any, request: HttpRequest) -> bool:
+        """Whether a list tells which rows have a word, a value or an owner."""
+        return bool(rows.query or self.content.intersection(request.GET) or request.GET.get("owner"))
+
+    def _shows_content(self, request: HttpRequest) -> bool:
+        return can_read(request) and bool(self.content.intersection(self.list_display))
 
     @page
     def changeform_view(

@@ -46,7 +46,7 @@ class EmbeddingJobAdminMixin(ActsMixin, MemoryAdminMixin):
     acts = ACTS["embeddingjob"]
     actions = ("retry_listed",)
 
-    content = frozenset({"shown_error"})
+    content = frozenset({"shown_error", "error"})
     owner_paths = ("message__thread__resource__uid",)
     id_paths = ("message__uid", "message__thread__uid", "message__thread__resource__uid")
     open_lookups = frozenset({"message__id__exact", "message__uid__exact"})

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from memory.admin.display import grouped
 from memory.admin.masks import can_read
 from memory.admin.owners import of_account
 from memory.admin.zones import midnight
@@ -21,7 +22,7 @@ from memory.models import Embedding, EmbeddingJob, Message, Resource
 from memory.querysets import MessageQuerySet
 from memory.querysets.newest import within_owners
 from memory.recall.filters import read_metadata_filter
-from memory.validation import Check
+from memory.validation import MAX_ID_LENGTH, Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.utils.functional import _StrOrPromise
 
-# Longest text a filter reads: the longest id.
-MAX_LENGTH = 512
 FROM, TO = pgettext_lazy("the first day", "From"), pgettext_lazy("the last day", "To")
 # Most resources of one account.
 MAX_OWNERS = 100
@@ -43,11 +42,13 @@ class FormFilter(admin.ListFilter):
 
     Attributes:
         parameters: names in the address, with what each is called in the form.
+        max_length: of what may be typed.
         error: what is wrong with what was typed; then no row is shown.
     """
 
     template = "admin/memory/filter.html"
     input_type: ClassVar = "text"
+    max_length: ClassVar = MAX_ID_LENGTH
     parameters: ClassVar[dict[str, Any]] = {}
     help_text: _StrOrPromise = ""
 
@@ -62,7 +63,10 @@ class FormFilter(admin.ListFilter):
         self.error: _StrOrPromise = ""
         self.typed: dict[str, str] = {}
         for name in self.parameters:
-            given = params.pop(name, [""])[-1][:MAX_LENGTH]
+            given = params.pop(name, [""])[-1]
+            if len(given) > self.max_length:
+                self.error = _("At most %(most)s characters.") % {"most": grouped(self.max_length)}
+                given = given[: self.max_length]
             if given.strip():
                 self.typed[name] = given
 
@@ -91,7 +95,7 @@ class FormFilter(admin.ListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if not self.typed:
             return queryset
-        condition = self.condition(queryset.model)
+        condition = None if self.error else self.condition(queryset.model)
         return queryset.none() if condition is None else queryset.filter(condition)
 
     def condition(self, model: type[Model]) -> Any:
@@ -108,15 +112,21 @@ class OwnerFilter(FormFilter):
     parameters: ClassVar = {"owner": _("Id or user account")}
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if not self.typed:
-            return queryset
+        if not self.typed or self.error:
+            return queryset.none() if self.error else queryset
         text, keys = self.typed["owner"], list[int]()
         conditions = [Q(uid__in=typed_ids(text))]
         if can_read(request):
             conditions.append(of_account(text.strip()))
         # One after the other: the two together would use neither index.
         for condition in conditions:
-            keys = keys or list(Resource.objects.filter(condition).values_list("pk", flat=True)[:MAX_OWNERS])
+            found = Resource.objects.filter(condition).values_list("pk", flat=True)
+            keys = keys or list(found[: MAX_OWNERS + 1])
+        if len(keys) > MAX_OWNERS:
+            self.error = _("This account has more than %(number)s resources. Give the id of one.") % {
+                "number": grouped(MAX_OWNERS)
+            }
+            return queryset.none()
         if isinstance(queryset, MessageQuerySet):
             return within_owners(queryset, keys)
         return queryset.filter(resource__in=keys)
@@ -180,6 +190,7 @@ class MetadataFilter(FormFilter):
 
     title = _("metadata")
     parameter_name = "metadata"
+    max_length = 2_000
     parameters: ClassVar = {"metadata": _("key=value")}
     help_text = 'plan=pro, level=3, vip=true, code="3"'
 

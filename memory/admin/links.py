@@ -46,7 +46,7 @@ LINKS: dict[str, list[Link]] = defaultdict(list)
 def links_to(request: HttpRequest, row: Model) -> list[ShownLink]:
     """The links of a row that the viewer may follow. No query, once the user's permissions are read."""
     shown = []
-    for link in LINKS[row._meta.model_name or ""]:
+    for link in LINKS.get(row._meta.model_name or "", ()):
         if is_allowed(request, link.permission, content=link.content) and link.applies(row):
             try:
                 url = reverse(f"admin:{link.name}", args=[row.pk], current_app=request.current_app)

@@ -48,7 +48,9 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
     acts = ACTS["message"]
     actions = ("delete_listed", "reembed_listed")
 
-    content = frozenset({"excerpt", "shown_text", "shown_body", "shown_metadata", "type", "metadata"})
+    content = frozenset(
+        {"excerpt", "shown_text", "shown_body", "shown_metadata", "type", "metadata", "text", "body"}
+    )
     id_paths = ("uid", "thread__uid", "thread__resource__uid")
     open_lookups = frozenset({"thread__id__exact", "thread__uid__exact", "thread__resource__id__exact"})
     unlisted = ("body", "metadata", "thread__metadata")
@@ -95,7 +97,7 @@ class MessageAdminMixin(ActsMixin, OverviewMixin, RecalledByMixin, SearchMixin, 
     def get_paginator(
         self, request: HttpRequest, queryset: Any, per_page: int, *args: Any, **kwargs: Any
     ) -> Paginator[Any]:
-        kind = HitsPaginator if request.GET.get("q", "").strip() else self.paginator
+        kind = HitsPaginator if hasattr(request, "_memory_words") else self.paginator
         return kind(queryset, per_page, *args, **kwargs)
 
     def get_list_display(self, request: HttpRequest) -> Any:

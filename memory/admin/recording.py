@@ -78,7 +78,8 @@ def _who(request: HttpRequest) -> dict[str, Any]:
 
 
 def write_log(request: HttpRequest, rows: Sequence[Model], action: str, *, deleted: bool = False) -> None:
-    """Entries in the admin's log, which say the kind of act and nothing more. 1 query.
+    """Entries in the admin's log, which say the kind of act and nothing more. 1 query, on SQLite 1 for
+    about 140 rows.
 
     The log keeps the words of a language for good: they are in that of the site.
     """

@@ -34,7 +34,7 @@ class ThreadAdminMixin(ActsMixin, PlaygroundMixin, TranscriptMixin, MemoryAdminM
     acts = ACTS["thread"]
     actions = ("delete_listed", "reembed_listed")
 
-    content = frozenset({"shown_title", "shown_metadata", "metadata"})
+    content = frozenset({"shown_title", "shown_metadata", "title", "metadata"})
     owner_paths = ("resource__uid",)
     id_paths = ("uid", "resource__uid")
     open_lookups = frozenset({"resource__id__exact", "resource__uid__exact"})
@@ -91,7 +91,7 @@ class ThreadAdminMixin(ActsMixin, PlaygroundMixin, TranscriptMixin, MemoryAdminM
     def has_reembed_listed_permission(self, request: HttpRequest) -> bool:
         return Reembed.is_allowed(request)
 
-    @admin.display(description=_("conversation"), ordering=None)
+    @admin.display(description=_("conversation"))
     def conversation(self, row: Thread) -> SafeString:
         return row_link("thread_transcript", row, str(row), self.admin_site.name)
 

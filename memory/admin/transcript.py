@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 from memory import schema
 from memory.admin import conversation
 from memory.admin.addresses import conversation_url, message_url, named, naming
-from memory.admin.answering import gone, page, read_only
+from memory.admin.answering import GONE, gone, page, read_only
 from memory.admin.conversation import Conversation, EmbeddingState, embedding_states
 from memory.admin.display import pretty_json
 from memory.admin.links import ShownLink, links_to
@@ -153,7 +153,8 @@ class TranscriptMixin(_Base):
         given, found = named(request, rows)
         if found is not None:
             return HttpResponseRedirect(message_url(found, request.current_app))
-        self.message_user(request, _missing(given, thread), messages.WARNING)
+        text = str(GONE) if request.GET.get("by") == "key" else _missing(given, thread)
+        self.message_user(request, text, messages.WARNING)
         return HttpResponseRedirect(conversation_url(thread.pk, request.current_app))
 
     def _days(

@@ -18,4 +18,4 @@ def newest_versions(row: WorkingMemory) -> QuerySet[Any]:
     """The versions of a working memory, the newest first, each with the `beginning` of its value and the
     `length` of it; the value itself is read where it is asked for."""
     shown = {"beginning": Left("value", MAX_SHOWN + 1), "length": Length("value")}
-    return row.versions.order_by("-number").annotate(**shown).defer("value")
+    return row.versions.using(row._state.db).order_by("-number").annotate(**shown).defer("value")

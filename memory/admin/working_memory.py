@@ -27,7 +27,7 @@ VERSIONS = 20
 class WorkingMemoryAdminMixin(ActsMixin, MemoryAdminMixin):
     acts = ACTS["workingmemory"]
 
-    content = frozenset({"shown_value", "versions"})
+    content = frozenset({"shown_value", "versions", "value"})
     owner_paths = ("resource__uid", "thread__resource__uid")
     id_paths = ("resource__uid", "thread__uid", "thread__resource__uid")
     unlisted = ("value", "resource__metadata", "thread__metadata")

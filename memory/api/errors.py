@@ -26,6 +26,7 @@ from memory.exceptions import (
     MessageConflict,
     RecallError,
     ResourceConflict,
+    RowsProtected,
     SemanticRecallNotConfigured,
     ThreadConflict,
     ThreadNotFound,
@@ -48,6 +49,7 @@ STATUSES: dict[type[Exception], int] = {
     ThreadConflict: status.HTTP_409_CONFLICT,
     MessageConflict: status.HTTP_409_CONFLICT,
     ResourceConflict: status.HTTP_409_CONFLICT,
+    RowsProtected: status.HTTP_409_CONFLICT,
     SemanticRecallNotConfigured: status.HTTP_400_BAD_REQUEST,
     WorkingMemoryDisabled: status.HTTP_400_BAD_REQUEST,
 }

@@ -108,7 +108,7 @@ class AdminEventManager(WritingManager["AdminEvent"]):
         check.choice(action, "action", self.model.Action.values)
         # An anonymous user is no row.
         account = actor if isinstance(actor, models.Model) else None
-        name = actor_name if account is None else account.get_username()
+        name = actor_name if account is None else str(account.get_username())
         return {
             "action": action,
             "group": group or uuid.uuid4(),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import ProtectedError, RestrictedError
+
 from memory.conf import memory_settings
 from memory.db.expressions import IsOneOf
 from memory.db.transactions import run_write
-from memory.exceptions import ThreadNotOwned
+from memory.exceptions import RowsProtected, ThreadNotOwned
 from memory.managers.touching import lock_messages, lock_threads, touch
 from memory.querysets import tables
 from memory.validation import Check
@@ -87,8 +89,7 @@ def delete_locked(threads: Sequence[Thread], using: str) -> None:
     theirs nor on that of their messages."""
     keys = [thread.pk for thread in threads]
     delete_rows(tables.messages(using).filter(IsOneOf("thread_id", keys)))
-    # Django's own way, which finds what other apps hang on a thread.
-    tables.threads(using).filter(IsOneOf("pk", keys)).delete()
+    delete_hung_on(tables.threads(using).filter(IsOneOf("pk", keys)))
 
 
 def delete_embeddings(keys: Sequence[int], using: str) -> dict[str, int]:
@@ -109,4 +110,35 @@ def delete_rows(messages: QuerySet[Message]) -> int:
     hanging = {"message__in": messages.order_by().values("pk")}
     tables.embeddings(using).filter(**hanging).order_by()._raw_delete(using)
     tables.jobs(using).filter(**hanging).order_by()._raw_delete(using)
-    return messages.order_by()._raw_delete(using)
+    return delete_bare(messages)
+
+
+def delete_bare(messages: QuerySet[Message]) -> int:
+    """Delete messages without vectors and jobs; their number. 1 query, unless other apps refer to messages.
+
+    Raises:
+        RowsProtected: another app does not let one go.
+    """
+    model = messages.model
+    referring = (
+        field.related_model._meta.app_label
+        for field in model._meta.get_fields(include_hidden=True)
+        if field.auto_created and not field.concrete and field.related_model
+    )
+    if any(label != model._meta.app_label for label in referring):
+        return delete_hung_on(messages.order_by())
+    return messages.order_by()._raw_delete(messages.db)
+
+
+def delete_hung_on(rows: QuerySet[Any]) -> int:
+    """Delete rows with what other apps hang on them: Django's own way; their number.
+
+    Raises:
+        RowsProtected: another app does not let one go.
+    """
+    try:
+        return rows.delete()[1].get(rows.model._meta.label, 0)
+    except ProtectedError as error:
+        raise RowsProtected(sorted({row._meta.label for row in error.protected_objects})) from error
+    except RestrictedError as error:
+        raise RowsProtected(sorted({row._meta.label for row in error.restricted_objects})) from error

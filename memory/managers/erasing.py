@@ -19,7 +19,7 @@ from memory.db.erasing import Erasing, erasing, overwriting, vacuum_tables
 from memory.db.expressions import IsOneOf
 from memory.db.transactions import run_write
 from memory.embedders import embedders
-from memory.managers.deleting import delete_embeddings
+from memory.managers.deleting import delete_bare, delete_embeddings, delete_hung_on
 from memory.managers.touching import lock_threads
 from memory.managers.traces import blank_log, hash_events
 from memory.querysets import tables
@@ -139,15 +139,14 @@ class Erasure:
             counts.update(self._erase_notes("thread_id", keys))
             counts["log_entries"] += blank_log(tables.threads(self.using).model, self.using, keys=keys)
             counts["threads"] = len(keys)
-            # Django's own way, which finds what other apps hang on a thread.
-            tables.threads(self.using).filter(IsOneOf("pk", keys)).delete()
+            delete_hung_on(tables.threads(self.using).filter(IsOneOf("pk", keys)))
         return counts
 
     def _erase_messages(self, keys: Sequence[int]) -> Counts:
         using = self.using
         return Counter(
             **delete_embeddings(keys, using),
-            messages=tables.messages(using).filter(IsOneOf("pk", keys))._raw_delete(using),
+            messages=delete_bare(tables.messages(using).filter(IsOneOf("pk", keys))),
             log_entries=blank_log(tables.messages(using).model, using, keys=keys),
         )
 
@@ -174,7 +173,7 @@ class Erasure:
                     counts.update(self._erase_notes("resource_id", [resource.pk]))
                     counts["log_entries"] += blank_log(rows.model, self.using, keys=[resource.pk])
                     counts["resources"] = 1
-                    rows.delete()
+                    delete_hung_on(rows)
             if self.finish is not None:
                 self.finish(_counted(self.counts + counts))
         return erased, counts

@@ -75,7 +75,7 @@ def attach_threads(rows: Iterable[Message], locked: Iterable[Thread]) -> None:
 
 
 def lock_messages(messages: MessageQuerySet, mine: MessageQuerySet, using: str) -> list[Message]:
-    """Messages with their threads, all locked for this transaction. 6 queries.
+    """Messages with their threads, all locked for this transaction. 5 queries.
 
     Args:
         messages: those that are asked for.

@@ -59,7 +59,7 @@ def blank_log(model: type[Model], using: str, *, keys: Iterable[int] = (), uids:
 
 def hash_events(name: str, uids: Iterable[str], using: str, *, apart_from: str = "") -> Counter[str]:
     """Put hashes in the place of ids in the events on objects, and of what belongs to these, and take the
-    texts out of the log's entries that call them by those ids. 1 query, and 5 for each 1,000 events.
+    texts out of the log's entries that call them by those ids. 1 query, and 14 at most for each 1,000 events.
 
     Ids may say who somebody is. Whoever knows one still finds what was done, by its hash.
 

@@ -118,6 +118,12 @@ class Act:
         return self.rows[0]
 
     @property
+    def using(self) -> str:
+        """Where the rows were read: for an act, the database of its transaction, and no replica of it."""
+        using: str = self.row._state.db
+        return using
+
+    @property
     def owners(self) -> Owners:
         """What a verb of the managers is told: whose rows the viewer may touch."""
         return owners_of(self.request)

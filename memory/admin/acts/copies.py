@@ -27,8 +27,9 @@ class Copies(NamedTuple):
     unseen: bool
 
 
-def copies_of(uids: Sequence[str], owners: Owners) -> Copies:
-    """The copies of these messages. As many queries as :meth:`MessageManager.find_copies`."""
-    found = Message.objects.find_copies(uids)
+def copies_of(uids: Sequence[str], owners: Owners, using: str) -> Copies:
+    """The copies of these messages in the database `using`. As many queries as
+    :meth:`MessageManager.find_copies`."""
+    found = Message.objects.db_manager(using).find_copies(uids)
     seen = [copy for copy in found if owners is None or copy.thread.resource.uid in owners]
     return Copies(seen, len(seen) < len(found))

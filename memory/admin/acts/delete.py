@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from django.contrib import messages
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -39,7 +38,7 @@ class DeleteMessages(Delete):
 
     @cached_property
     def copies(self) -> Copies:
-        return copies_of([row.uid for row in self.rows], self.owners)
+        return copies_of([row.uid for row in self.rows], self.owners, self.using)
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("Messages are deleted with their vectors, and leave no trace in their threads.")
@@ -49,8 +48,8 @@ class DeleteMessages(Delete):
 
     def touched(self) -> Mapping[str, QuerySet[Any]]:
         return {
-            "messages": Message.objects.filter(IsOneOf("pk", self.keys)),
-            "embeddings": Embedding.objects.filter(IsOneOf("message_id", self.keys)),
+            "messages": Message.objects.using(self.using).filter(IsOneOf("pk", self.keys)),
+            "embeddings": Embedding.objects.using(self.using).filter(IsOneOf("message_id", self.keys)),
         }
 
     def counts(self) -> Iterable[tuple[_StrOrPromise, str]]:
@@ -80,15 +79,16 @@ class DeleteThreads(Delete):
 
     def touched(self) -> Mapping[str, QuerySet[Any]]:
         of_threads = IsOneOf("thread_id", self.keys)
+        versions = WorkingMemoryVersion.objects.using(self.using)
         return {
-            "threads": Thread.objects.filter(IsOneOf("pk", self.keys)),
-            "messages": Message.objects.filter(of_threads),
-            "embeddings": Embedding.objects.filter(of_threads),
-            "versions": WorkingMemoryVersion.objects.filter(IsOneOf("working_memory__thread_id", self.keys)),
+            "threads": Thread.objects.using(self.using).filter(IsOneOf("pk", self.keys)),
+            "messages": Message.objects.using(self.using).filter(of_threads),
+            "embeddings": Embedding.objects.using(self.using).filter(of_threads),
+            "versions": versions.filter(IsOneOf("working_memory__thread_id", self.keys)),
         }
 
     def perform(self, form: Any) -> Outcome:
         self.record(form, self.rows, deleted=True, counts=self.amounts())
         deleted = len(Thread.objects.delete_threads([row.uid for row in self.rows], owners=self.owners))
         text = ngettext("%(number)d thread deleted.", "%(number)d threads deleted.", deleted)
-        return Outcome(text % {"number": deleted}, self.url("thread_changelist"), messages.SUCCESS)
+        return Outcome(text % {"number": deleted}, self.url("thread_changelist"))

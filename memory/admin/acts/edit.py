@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -70,8 +71,8 @@ class TextsForm(ReasonForm):
 
 
 def unix(text: str) -> str:
-    """A text with the line ends of the web's forms as others write them."""
-    return text.replace("\r\n", "\n")
+    """A text with `\\n` at the ends of its lines: the web's forms send others."""
+    return re.sub("\r\n?", "\n", text)
 
 
 def fingerprint(texts: Iterable[str]) -> str:

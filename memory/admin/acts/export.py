@@ -78,7 +78,7 @@ class Export(Act):
             zone=timezone.get_current_timezone(),
             # A date would make each file of the same data another one.
             exported_at=timezone.now() if is_transcript else None,
-            exported_by=self.request.user.get_username() if is_transcript else "",
+            exported_by=str(self.request.user.get_username()) if is_transcript else "",
             owners=self.owners,
         )
         self.record(form, [self.row], counts=self.amounts())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import router
 
+from memory.admin.recording import OWNERS
 from memory.db.transactions import RowsMoved
 from memory.managers.touching import lock_threads
 
@@ -17,13 +18,15 @@ _THREAD = {"message": "thread_id", "thread": "pk", "workingmemory": "thread_id"}
 
 
 def locked(rows: QuerySet[Any]) -> list[Any]:
-    """The rows in the database that is written, locked until the transaction ends. At most 4 queries.
+    """The rows in the database that is written, locked until the transaction ends; jobs are
+    locked by what is done with them. At most 4 queries.
 
     Raises:
         RowsMoved: a row went to another thread meanwhile.
     """
     name, using = rows.model._meta.model_name or "", router.db_for_write(rows.model)
-    rows, keys = rows.using(using), set[int]()
+    # With what they belong to: asked for later, a router might answer from a replica.
+    rows, keys = rows.using(using).select_related(*OWNERS.get(name, ())), set[int]()
     if path := _THREAD.get(name):
         keys = set(rows.order_by().values_list(path, flat=True)) - {None}
         lock_threads(using, keys=keys)

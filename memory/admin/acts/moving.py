@@ -27,15 +27,15 @@ PROPOSED = 20
 class MoveForm(ReasonForm):
     thread = forms.CharField(label=gettext_lazy("Id of the thread"), max_length=MAX_ID_LENGTH, strip=False)
 
-    def __init__(self, data: Any, *, resource: Any) -> None:
+    def __init__(self, data: Any, *, resource: Any, using: str) -> None:
         super().__init__(data)
-        self.resource = resource
+        self.threads = Thread.objects.using(using).filter(resource=resource)
         self.fields["thread"].widget.attrs |= {"list": "mem-proposed", "size": 60, "autocomplete": "off"}
         self.fields["thread"].help_text = _("A thread of the same resource.")
 
     def clean_thread(self) -> str:
         uid: str = self.cleaned_data["thread"]
-        if not Thread.objects.filter(uid=uid, resource=self.resource).exists():
+        if not self.threads.filter(uid=uid).exists():
             raise forms.ValidationError(_("This resource has no thread with this id."))
         return uid
 
@@ -65,7 +65,7 @@ class MoveMessage(Act):
         return {"proposed": list(found[:PROPOSED])}
 
     def form(self, data: Any = None) -> ReasonForm:
-        return MoveForm(data, resource=self.row.thread.resource)
+        return MoveForm(data, resource=self.row.thread.resource, using=self.using)
 
     def perform(self, form: Any) -> Outcome:
         uid = form.cleaned_data["thread"]
@@ -99,7 +99,8 @@ class OwnerForm(ReasonForm):
     def clean_resource(self) -> str:
         uid: str = self.cleaned_data["resource"]
         owners = self.act.owners
-        if (owners is not None and uid not in owners) or not Resource.objects.filter(uid=uid).exists():
+        known = Resource.objects.using(self.act.using).filter(uid=uid)
+        if (owners is not None and uid not in owners) or not known.exists():
             raise forms.ValidationError(_("There is no resource with this id."))
         return uid
 
@@ -112,8 +113,8 @@ class GiveThread(Act):
 
     def touched(self) -> Mapping[str, QuerySet[Any]]:
         return {
-            "messages": Message.objects.filter(thread=self.row),
-            "embeddings": Embedding.objects.filter(thread=self.row),
+            "messages": Message.objects.using(self.using).filter(thread=self.row),
+            "embeddings": Embedding.objects.using(self.using).filter(thread=self.row),
         }
 
 
@@ -165,7 +166,7 @@ class CloneThread(GiveThread):
 
     def perform(self, form: Any) -> Outcome:
         uid = str(form.cleaned_data["clone"])
-        made = self.admin.get_queryset(self.request).filter(uid=uid).first()
+        made = self.admin.get_queryset(self.request).using(self.using).filter(uid=uid).first()
         if made is not None:
             text = _("This clone was made already.")
             return Outcome(text, self.url("thread_transcript", made.pk), messages.WARNING)

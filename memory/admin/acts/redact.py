@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,10 @@ class Redact(Act):
 
     @cached_property
     def copies(self) -> Copies:
-        return copies_of([self.row.uid], self.owners)
+        return self._copies()
+
+    def _copies(self) -> Copies:
+        return copies_of([self.row.uid], self.owners, self.using)
 
     @cached_property
     def titled(self) -> list[Any]:
@@ -70,7 +74,8 @@ class Redact(Act):
         if not can_read(self.request):
             return []
         ids = [self.row.uid, *(copy.uid for copy in self.copies.seen)]
-        return Message.objects.find_titled_threads(ids, owners=self.owners)
+        rows = Message.objects.db_manager(self.using)
+        return rows.find_titled_threads(ids, owners=self.owners)
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("Its text, parts and metadata, its vectors and its words in the index are deleted.")
@@ -91,19 +96,25 @@ class Redact(Act):
         return RedactForm(data, has_copies=bool(self.copies.seen), has_titles=has_titles)
 
     def perform(self, form: Any) -> Outcome:
-        rows = [self.row, *(self.copies.seen if form.cleaned_data.get("copies") else ())]
         clear_titles = bool(form.cleaned_data.get("titles"))
-        receipt = Message.objects.redact_messages(
-            [row.uid for row in rows], owners=self.owners, clear_titles=clear_titles
-        )
-        redacted = [row for row in rows if row.uid in receipt.messages]
+        rows = [self.row, *(self.copies.seen if form.cleaned_data.get("copies") else ())]
+        redacted, titled, counts = list[Any](), list[str](), Counter[str]()
+        while rows:
+            receipt = Message.objects.redact_messages(
+                [row.uid for row in rows], owners=self.owners, clear_titles=clear_titles
+            )
+            redacted += [row for row in rows if row.uid in receipt.messages]
+            titled += receipt.titled_threads
+            counts.update(receipt.counts)
+            # Before these threads were locked, one of them may have been cloned.
+            rows = self._copies().seen if form.cleaned_data.get("copies") else []
         if not redacted:
             return Outcome(_("This message is redacted already."), self.home(), messages.WARNING)
         # That a title showed a piece of it is content too.
-        counts = {name: count for name, count in receipt.counts.items() if name != "titled_threads"}
+        del counts["titled_threads"]
         self.record(form, redacted, counts=counts)
         if clear_titles:
-            threads = Thread.objects.filter(uid__in=receipt.titled_threads).select_related("resource")
+            threads = Thread.objects.using(self.using).filter(uid__in=titled).select_related("resource")
             self.record(form, threads, action=AdminEvent.Action.EDIT_THREAD)
 
         def said() -> str:

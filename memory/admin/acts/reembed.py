@@ -63,7 +63,7 @@ class Reembed(EmbeddingAct):
 
     @property
     def targets(self) -> Any:
-        return Message.objects.filter(self._of_rows("pk"))
+        return Message.objects.using(self.using).filter(self._of_rows("pk"))
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("The vectors are deleted, and made anew by the embedder that is configured now.")
@@ -73,7 +73,7 @@ class Reembed(EmbeddingAct):
     def touched(self) -> Mapping[str, QuerySet[Any]]:
         return {
             "messages": self.targets.exclude(text=""),
-            "embeddings": Embedding.objects.filter(self._of_rows("message_id")),
+            "embeddings": Embedding.objects.using(self.using).filter(self._of_rows("message_id")),
         }
 
     def perform(self, form: Any) -> Outcome:

@@ -76,16 +76,16 @@ class ActsMixin(_Base):
             act: what is done with them.
             action: the name of the action.
         """
-        rows = list(queryset[: act.max_rows + 1])
-        if len(rows) > act.max_rows:
+        keys = list(queryset.values_list("pk", flat=True)[: act.max_rows + 1])
+        if len(keys) > act.max_rows:
             text = _("At most %(number)d rows at once. Nothing has been changed.") % {"number": act.max_rows}
             self.message_user(request, text, messages.WARNING)
             return None
         hidden = [("action", action)]
-        hidden += [(ACTION_CHECKBOX_NAME, str(row.pk)) for row in rows]
+        hidden += [(ACTION_CHECKBOX_NAME, str(key)) for key in keys]
         sent = "reason" in request.POST
         # By their keys, so that the act is about no other rows than the page, and they can be locked.
-        selected = queryset.filter(pk__in=[row.pk for row in rows])
+        selected = queryset.filter(pk__in=keys).defer(*self.unlisted)
         return self._answer(request, act, selected, sent=sent, hidden=hidden)
 
     def _answer(
@@ -128,7 +128,11 @@ class ActsMixin(_Base):
             outcome = run_write(using, self.opts.db_table, work) if act.atomic else work()
         except ConversationMemoryError as error:
             # Something changed between the form and the act.
-            form.add_error(None, _("This cannot be done: %(error)s") % {"error": error})
+            told = _("This cannot be done: %(error)s") % {"error": error}
+            if not found.rows:
+                self.message_user(request, told, messages.ERROR)
+                return HttpResponseRedirect(found.list_url)
+            form.add_error(None, told)
             return self._ask(found, form, hidden)
         if not isinstance(outcome, Outcome):
             return outcome

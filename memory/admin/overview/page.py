@@ -40,7 +40,7 @@ class Section:
     Attributes:
         name: for the ids of the page.
         heads: of the columns of its table.
-        lines: a label, a number as it is shown, and the address of what it counts, "" for none.
+        lines: a label, a number as it is shown, and the address of a list with what it counts, "" for none.
         notes: sentences below the chart.
         age: seconds since the numbers were found.
     """

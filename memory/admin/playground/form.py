@@ -54,15 +54,13 @@ class PlaygroundForm(forms.Form):
     def __init__(self, data: Any = None, *, in_thread: bool) -> None:
         super().__init__(data)
         self.fields["query"].validators.append(MaxLengthValidator(memory_settings.MAX_TEXT))
-        agents = list({"default": {}, **memory_settings.AGENTS})
+        agents = list({**memory_settings.AGENTS, "default": {}})
         fields: dict[str, Any] = self.fields
         fields["agent"].choices = [(name, name) for name in agents]
         scopes = [("", AS_CONFIGURED), ("resource", _("all threads of the resource"))]
         fields["scope"].choices = [*scopes, ("thread", _("this thread"))] if in_thread else scopes
-        fields["top_k"].max_value = memory_settings.MAX_TOP_K
         for name in ("top_k", "before", "after", "threshold"):
             fields[name].widget.attrs["placeholder"] = str(AS_CONFIGURED)
-        fields["threshold"].widget.attrs["step"] = "any"
         self.in_thread = in_thread
 
     def clean_metadata(self) -> dict[str, Any]:

@@ -166,6 +166,7 @@ class PlaygroundMixin(_Base):
             "in_thread": form.in_thread,
             "form": form,
             "asked": asked,
+            "asked_query": naming(asked) if asked else "",
             "problem": problem,
             "result": result,
             "is_filtered": bool(trial and trial.filter),

@@ -54,7 +54,7 @@ class Command(BaseCommand):
         owned = resources.count_owned(uid, cap=CAP)
         if not resources.filter(uid=uid).exists():
             # What an erasure that was stopped at its very end has left goes nevertheless.
-            resources.erase_resource(uid)
+            resources.erase_resource(uid, vacuum=options["vacuum"])
             raise ResourceNotFound(uid)
         console.print(f"The resource {visible(uid)} has {', '.join(map(_counted, owned.items()))}.")
         if not options["yes"]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkstemp
 from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 from django.utils import timezone
 
 from memory.content.controls import visible
@@ -54,10 +55,12 @@ class Command(BaseCommand):
             exported_by=terminal_user() if is_transcript else "",
         )
         if path is not None:
-            with whole_file(path) as file:
+            with whole_file(path) as (file, name_it):
                 file.writelines(pieces)
-                # Before the file has its name: no export without an event, and no event without an export.
-                self._record(options, using)
+                # Where the file cannot get its name, there is no event of an export.
+                with transaction.atomic(using=using):
+                    self._record(options, using)
+                    name_it()
             return
         self._record(options, using)
         for piece in pieces:
@@ -73,14 +76,18 @@ class Command(BaseCommand):
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[str]]:
-    """A file that gets its name, and takes the place of another one, when the block ends well. Only its owner
-    can read it."""
+def whole_file(path: Path) -> Iterator[tuple[IO[str], Callable[[], None]]]:
+    """A file that only its owner can read, and what gives it its name once it is whole, in the place of one
+    that has it."""
     descriptor, name = mkstemp(dir=path.parent, prefix=f"{path.name}.")
     part = Path(name)
     try:
         with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            yield file
-        part.replace(path)
+
+            def name_it() -> None:
+                file.close()
+                part.replace(path)
+
+            yield file, name_it
     finally:
         part.unlink(missing_ok=True)

@@ -46,8 +46,16 @@
       details.open = open;
     }
   });
-  off.checked = localStorage.getItem(OFF) === "1";
-  off.addEventListener("change", () => localStorage.setItem(OFF, off.checked ? "1" : "0"));
+  // A browser may refuse to keep anything.
+  const kept = (act) => {
+    try {
+      return act(localStorage);
+    } catch {
+      return null;
+    }
+  };
+  off.checked = kept((store) => store.getItem(OFF)) === "1";
+  off.addEventListener("change", () => kept((store) => store.setItem(OFF, off.checked ? "1" : "0")));
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, textarea, select, [contenteditable], dialog");
     if (typing || off.checked || event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) {
