@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Longest id that a list shows as a whole; hashes of erased ids are longer.
 LONGEST_ID = 40
+# Longest reason likewise.
+LONGEST_REASON = 120
 
 
 class ActorFilter(FormFilter):
@@ -47,7 +49,7 @@ class AdminEventAdminMixin(MemoryAdminMixin):
     id_paths = ("message_uid", "thread_uid", "resource_uid")
     open_lookups = frozenset({"group"})
 
-    list_display = ("created_at", "action", "actor_name", "shown_target", "reason", "act")
+    list_display = ("created_at", "action", "actor_name", "shown_target", "shown_reason", "act")
     list_filter = ("action", ActorFilter, DateFilter)
     # Newest first, by an index.
     ordering = ("-created_at", "-pk")
@@ -74,8 +76,18 @@ class AdminEventAdminMixin(MemoryAdminMixin):
         return [*ids, *map(hashed_id, ids)]
 
     @admin.display(description=_("target"))
-    def shown_target(self, row: AdminEvent) -> str:
-        return Truncator(visible(row.message_uid or row.thread_uid or row.resource_uid)).chars(LONGEST_ID)
+    def shown_target(self, row: AdminEvent) -> SafeString | str:
+        """To where it is found, if it is still there under its id."""
+        uid = row.message_uid or row.thread_uid or row.resource_uid
+        text = Truncator(visible(uid)).chars(LONGEST_ID)
+        if not uid or uid == hashed_id(uid):
+            return text
+        url = reverse(f"admin:memory_{row.target}_changelist", current_app=self.admin_site.name)
+        return format_html('<a href="{}?{}">{}</a>', url, urlencode({"q": uid}), text)
+
+    @admin.display(description=_("reason"))
+    def shown_reason(self, row: AdminEvent) -> str:
+        return Truncator(visible(row.reason)).chars(LONGEST_REASON)
 
     @admin.display(description=_("counts"))
     def shown_counts(self, row: AdminEvent) -> SafeString:

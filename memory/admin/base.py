@@ -10,7 +10,7 @@ from django.contrib import admin
 from django.contrib.admin.exceptions import NotRegistered
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import label_for_field
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.db.models import Q, QuerySet
 from django.http import HttpResponseRedirect
 from django.utils.module_loading import import_string
@@ -19,13 +19,14 @@ from django.utils.translation import gettext_lazy as _
 from memory.admin.answering import page
 from memory.admin.display import TEXTS, column, shown_text
 from memory.admin.filters import typed_ids
-from memory.admin.links import links_to
+from memory.admin.links import ShownLink, link_to_list, links_to
 from memory.admin.masks import can_read, hidden
 from memory.admin.owners import owners_of
 from memory.admin.paging import CappedPaginator, bounded
 from memory.admin.reads import log_choices, log_read, log_search
 from memory.conf import memory_settings
 from memory.db.expressions import IsOneOf
+from memory.models import AdminEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -107,6 +108,13 @@ class MemoryAdminMixin(_Mixin):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         base: Any = super().get_changelist(request, **kwargs)
         return bounded(base)
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        rows: Any = super().get_changelist_instance(request)
+        if not can_read(request):
+            # Words find nothing.
+            rows.search_help_text = MemoryAdminMixin.search_help_text
+        return rows
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         return [
@@ -195,13 +203,24 @@ class MemoryAdminMixin(_Mixin):
     ) -> HttpResponse:
         if self.content:
             log_read(request, context["original"])
-        context |= {"links": links_to(request, context["original"]), "can_read": can_read(request)}
+        row = context["original"]
+        links = [*links_to(request, row), *self.lists_of(request, row)]
+        context |= {"links": links, "can_read": can_read(request)}
         return super().render_change_form(request, context, *args, **kwargs)
+
+    def lists_of(self, request: HttpRequest, row: Any) -> list[ShownLink]:
+        """Links to what else there is about a row. No query."""
+        return link_to_list(request, AdminEvent, _("Admin events"), q=row.uid) if hasattr(row, "uid") else []
 
     @page
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         if request.method == "POST" and not {"index", ACTION_CHECKBOX_NAME} & set(request.POST):
             # No action: only a GET is answered with the list, within its time limit.
+            return HttpResponseRedirect(request.get_full_path())
+        try:
+            for key in request.POST.getlist(ACTION_CHECKBOX_NAME):
+                self.opts.pk.clean(key, None)
+        except ValidationError:
             return HttpResponseRedirect(request.get_full_path())
         response = super().changelist_view(request, extra_context)
         rows = (getattr(response, "context_data", None) or {}).get("cl")

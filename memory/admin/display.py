@@ -35,7 +35,10 @@ def grouped(number: int) -> str:
 
 def pretty_json(value: Any) -> str:
     """JSON over several lines with every character visible; cut where it is very long."""
-    return shortened(json.dumps(value, ensure_ascii=False, indent=2))
+    try:
+        return shortened(json.dumps(value, ensure_ascii=False, indent=2))
+    except RecursionError:
+        return "…"
 
 
 def shortened(text: str, length: int = 0) -> str:

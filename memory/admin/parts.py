@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import ngettext, pgettext
 
 from memory.admin.display import MAX_SHOWN, pretty_json
 from memory.content.controls import visible
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # A longer text is folded; of one that is longer than `MAX_SHOWN`, only the beginning is on the page.
 FOLDED = 3_000
 PREVIEW = 240
+# Most pieces of a message on the page; a caller may save 10,000.
+MAX_BLOCKS = 60
 
 # Keys of the content that blocks are made of already.
 _SHOWN_KEYS = frozenset({"format", "parts", "content", "metadata"})
@@ -32,7 +34,7 @@ class Block:
     """One piece of a message.
 
     Attributes:
-        kind: for its look: text, tool, reasoning, file, source, data, reminder.
+        kind: for its look: text, tool, reasoning, file, source, data, reminder, or rest = what is left out.
         label: what it is, in a few words.
         html: the rendered text of it.
         code: JSON or plain text of it, to be escaped.
@@ -52,20 +54,33 @@ class Block:
 
 def blocks_of(message: Message, render: TextRenderer) -> list[Block]:
     """The blocks of a message in its own order; none where it has no content."""
+    try:
+        return _blocks(message, render)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        # Nothing of this app has written this row; the others of the page are shown nevertheless.
+        return [Block("data", _("more data"), code=pretty_json(message.body))]
+
+
+def _blocks(message: Message, render: TextRenderer) -> list[Block]:
     parts = message.body.get("parts")
     parts = parts if isinstance(parts, list) else []
     hidden = message.role in ("system", "signal") or is_system_reminder(
         message.role, {**message.body, "parts": parts}, message.metadata
     )
     blocks: list[Block] = []
-    for part in parts:
+    for number, part in enumerate(parts):
+        if len(blocks) >= MAX_BLOCKS:
+            rest = len(parts) - number
+            label = ngettext("%(number)d more part.", "%(number)d more parts.", rest) % {"number": rest}
+            blocks.append(Block("rest", label))
+            break
         if isinstance(part, Mapping):
             blocks += _part(part, render, hidden=hidden)
     if message.text and not any(block.kind in ("text", "reminder") for block in blocks):
         # An older writer left the text outside of the parts.
         blocks.insert(0, _text(message.text, render, hidden=hidden))
-    if rest := {key: value for key, value in message.body.items() if key not in _SHOWN_KEYS}:
-        blocks.append(Block("data", _("more data"), code=pretty_json(rest)))
+    if other := {key: value for key, value in message.body.items() if key not in _SHOWN_KEYS}:
+        blocks.append(Block("data", _("more data"), code=pretty_json(other)))
     return blocks
 
 
@@ -112,7 +127,7 @@ def _tool(call: Mapping[str, Any]) -> Block:
     said = ""
     if state in ("output-error", "output-denied"):
         said = "failed"
-    elif state not in _ENDED:
+    elif not isinstance(state, str) or state not in _ENDED:
         said = "incomplete"
     return Block("tool", name, code=pretty_json(shown or dict(call)), state=said)
 

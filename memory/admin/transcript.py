@@ -160,7 +160,7 @@ class TranscriptMixin(_Base):
     def _days(
         self, request: HttpRequest, shown: Conversation, states: dict[int, EmbeddingState]
     ) -> list[Day]:
-        readable, render = can_read(request), TextRenderer()
+        readable, render = can_read(request), TextRenderer(request.get_host())
         entries = (
             Entry(
                 message,

@@ -32,12 +32,19 @@ class WorkingMemoryAdminMixin(ActsMixin, MemoryAdminMixin):
     id_paths = ("resource__uid", "thread__uid", "thread__resource__uid")
     unlisted = ("value", "resource__metadata", "thread__metadata")
 
-    list_display = ("pk", "resource", "thread", "updated_at")
+    open_lookups = frozenset({"thread__id__exact", "resource__id__exact"})
+
+    list_display = ("of", "updated_at")
     list_select_related = ("resource", "thread")
     ordering = ("-pk",)
     search_fields = ("resource__uid",)
     search_help_text = _("An id of a resource or a thread, whole and exact")
     fields = ("resource", "thread", "updated_at", "shown_value", "versions")
+
+    @admin.display(description=_("working memory of"))
+    def of(self, row: WorkingMemory) -> str:
+        owner = row.thread or row.resource
+        return f"{owner._meta.verbose_name}: {owner}" if owner else "–"
 
     @admin.display(description=_("value"))
     def shown_value(self, row: WorkingMemory) -> SafeString:

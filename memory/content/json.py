@@ -83,17 +83,18 @@ def stable_json(value: Any) -> str:
 
     PostgreSQL keeps neither the order of an object's keys nor how a whole number was written.
     """
-    return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return json.dumps(plain_json(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
-def _plain(value: Any) -> Any:
+def plain_json(value: Any) -> Any:
+    """A storable document with its numbers as PostgreSQL keeps them."""
     if isinstance(value, str):
         return value
     # A dict is told from other mappings at once.
     if isinstance(value, dict | Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
+        return {key: plain_json(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+        return [plain_json(entry) for entry in value]
     if isinstance(value, float) and value.is_integer():
         # The number that was written, which is what PostgreSQL keeps, not the double next to it.
         return int(Decimal(repr(value)))

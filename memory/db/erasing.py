@@ -11,7 +11,7 @@ from django.db import connections, transaction
 if TYPE_CHECKING:
     from memory.db.words import WordIndex
 
-LeavesDisk = Literal["now", "checkpoint", "vacuum"]
+LeavesDisk = Literal["now", "checkpoint", "vacuum", "reuse"]
 
 
 class Erasing:
@@ -20,7 +20,8 @@ class Erasing:
     Attributes:
         leaves_disk: when what was deleted leaves the disk. `now` = it has. `checkpoint` = it stands in
             SQLite's write-ahead log until the transaction of the caller is committed, or until no other
-            connection is reading. `vacuum` = on PostgreSQL nothing reaches it any more, and VACUUM frees it.
+            connection is reading. `vacuum` = on PostgreSQL nothing reaches it any more, VACUUM
+            frees its place, and new rows write over it. `reuse` = that VACUUM is done.
     """
 
     def __init__(self, using: str) -> None:
@@ -80,7 +81,7 @@ def vacuum_tables(erased: Erasing, tables: Iterable[str]) -> None:
     if is_sqlite:
         erased.empty_log()
     else:
-        erased.leaves_disk = "now"
+        erased.leaves_disk = "reuse"
 
 
 def _is_sqlite(using: str) -> bool:

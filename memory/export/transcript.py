@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.utils.translation import gettext as _
 
 from memory.content.controls import visible
+from memory.content.json import plain_json
 from memory.export.base import Format, Heading
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Transcript(Format):
     def facts(self, thread: Thread) -> list[tuple[str, str]]:
         """What stands above the messages of a thread."""
         heading = self.heading
-        facts = [(_("Owner"), visible(thread.resource.uid))]
+        facts = [(_("Resource"), visible(thread.resource.uid))]
         if thread.title:
             facts.append((_("Title"), _("(masked)") if heading.masked else visible(thread.title)))
         facts.append((_("Time zone"), str(heading.zone)))
@@ -88,5 +89,5 @@ def _of_part(part: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _data(value: Any) -> str:
-    text = visible(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True))
+    text = visible(json.dumps(plain_json(value), ensure_ascii=False, indent=2, sort_keys=True))
     return text if len(text) <= MAX_DATA else f"{text[:MAX_DATA]}…"

@@ -19,7 +19,14 @@ LEAVES_DISK = {
     "checkpoint": _(
         "Another connection is reading: until it is done, the write-ahead log of SQLite holds some of it."
     ),
-    "vacuum": _("Nothing reaches it any more; the disk is freed by the next VACUUM of the database."),
+    "vacuum": _(
+        "Nothing reaches it any more. In the database's files it stays until the next VACUUM frees its place "
+        "and new rows take it."
+    ),
+    "reuse": _(
+        "Nothing reaches it any more. Its place in the database's files is free: it is gone when new rows "
+        "take it, or by VACUUM FULL."
+    ),
 }
 
 

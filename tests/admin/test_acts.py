@@ -12,6 +12,7 @@ from django.contrib.admin.models import LogEntry
 from django.test import override_settings
 
 from memory.admin.acts import ACTS, Act
+from memory.db.transactions import RowsMoved
 from memory.models import AdminEvent
 from tests.admin.staff import READ, REASON, act, act_url, answers, said, staff
 from tests.admin.world import MARKER, World, make_world
@@ -151,6 +152,27 @@ def test_sending_a_form_twice_does_no_harm(model: str, act_class: type[Act], wor
         assert stored()[2:] == after
     elif act_class.name == "reembed":
         assert [len(rows) for rows in stored()[2:]] == counts[2:]
+
+
+@each_act
+def test_rows_that_others_keep_changing(
+    model: str, act_class: type[Act], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An act that never gets its locks says so, and has done nothing."""
+    if not act_class.atomic:
+        pytest.skip("locks its rows itself")
+
+    def moved(rows: Any) -> Any:
+        raise RowsMoved
+
+    client = staff(permission(act_class), READ)
+    url = act_url(world.row(model), act_class.name)
+    sent = answers(client.get(url))
+    monkeypatch.setattr("memory.admin.acts.views.locked", moved)
+    response = client.post(url, sent)
+    assert response.status_code == 302
+    assert "Others are changing the same rows" in said(response)[-1]
+    assert not AdminEvent.objects.exists()
 
 
 @each_act

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from memory import Memory
+from memory.managers.message import MessageManager
 from memory.models import AdminEvent, Embedding, EmbeddingJob, Message, Thread
 from tests.admin.staff import READ, REASON, act, act_url, answers, said, staff
 from tests.admin.world import MARKER, World, clone_of, make_world
@@ -125,6 +127,75 @@ def test_a_redaction_tells_no_title_to_those_who_may_not_read(world: World) -> N
     act(client, world.message, "redact")
     assert Thread.objects.get(pk=world.thread.pk).title == ""
     assert AdminEvent.objects.get(action="redact_message").counts.keys() == {"messages", "embeddings", "jobs"}
+
+
+def test_a_redaction_finds_copies_that_are_made_meanwhile(
+    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a copy, whose thread is not locked before it is known."""
+    copy, redact = clone_of(world.thread), MessageManager.redact_messages
+
+    def clone_first(self: MessageManager, *args: Any, **options: Any) -> Any:
+        monkeypatch.undo()
+        clone_of(copy, "meanwhile")
+        return redact(self, *args, **options)
+
+    monkeypatch.setattr(MessageManager, "redact_messages", clone_first)
+    response = act(client, world.message, "redact")
+    assert said(response)[-1].startswith("3 messages redacted.")
+    # Another thread says the same.
+    assert not Message.objects.filter(text=world.message.text).exclude(thread__uid="r-1").exists()
+
+
+@pytest.mark.parametrize(
+    ("unticked", "told"),
+    [
+        ("copies", "Its copies in other threads stay as they are."),
+        ("titles", "Titles of threads stay as they are."),
+    ],
+)
+def test_a_redaction_says_what_stays(client: Client, world: World, unticked: str, told: str) -> None:
+    """And nothing of files from which it is gone."""
+    clone_of(world.thread)
+    response = act(client, world.message, "redact", **{unticked: None})
+    assert said(response)[-1].endswith(f"redacted. {told}")
+
+
+def test_an_edit_leaves_line_ends_of_another_system(client: Client, world: World) -> None:
+    """Browsers send every line end as `\\r\\n`."""
+    (row,) = save(message("m", "one\rtwo\r\nthree", thread="r-0"))
+    response = act(client, row, "edit-text", text_1="one\r\ntwo\r\nthree")
+    assert said(response)[-1] == "The text is as it was."
+
+
+@pytest.mark.parametrize("limit", ["DATA_UPLOAD_MAX_MEMORY_SIZE", "DATA_UPLOAD_MAX_NUMBER_FIELDS"])
+def test_a_text_that_no_form_can_send_is_not_offered(
+    client: Client, world: World, settings: Settings, limit: str
+) -> None:
+    setattr(settings, limit, 21 if limit.endswith("FIELDS") else 20_010)
+    parts = [{"type": "text", "text": "환불" * 9}] * 2
+    (row,) = save(message("m", {"format": 2, "parts": parts}, thread="r-0"))
+    response = client.get(act_url(row, "edit-text"))
+    assert "too long for a form" in said(response)[-1]
+
+
+def test_events_tell_how_much_was_touched(world: World) -> None:
+    """In the first event of an act; the others have the same group."""
+    client = staff(READ, "delete_thread", "export_resource", "transfer_thread", "reembed_message")
+    make_world("other")
+    act(client, world.thread, "reembed")
+    act(client, world.thread, "export")
+    act(client, world.resource, "export")
+    act(client, world.thread, "transfer", resource="other")
+    act(client, Thread.objects.get(uid="r-1"), "delete")
+    counts = {}
+    for event in AdminEvent.objects.order_by("pk"):
+        counts.setdefault(event.action, event.counts)
+    assert counts["reembed_message"] == {"jobs": 3}
+    assert counts["export_thread"] == {"messages": 3}
+    assert counts["export_resource"] == {"threads": 2, "messages": 6}
+    assert counts["transfer_thread"]["messages"] == 3
+    assert counts["delete_thread"].items() >= {"threads": 1, "messages": 3}.items()
 
 
 def test_a_redaction_leaves_what_was_not_ticked(client: Client, world: World) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.db.models import ProtectedError
+from django.db.models.signals import pre_delete
 from django.test import AsyncClient, Client, override_settings
 from django.urls import reverse
 from django.utils import timezone
@@ -182,6 +184,26 @@ def test_a_working_memory_is_edited_and_restored(client: Client, world: World) -
     assert memory.get_working_memory(resource_id="r") == f"first {MARKER}"
     numbers = world.workingmemory.versions.order_by("number").values_list("number", flat=True)
     assert list(numbers) == [1, 2, 3, 4]
+
+
+def test_rows_of_another_app_that_hold_a_thread(world: World) -> None:
+    """Nothing is deleted, nobody tries again and again, and the act says what holds it."""
+    calls = []
+
+    def hold(sender: Any, instance: Any, **kwargs: Any) -> None:
+        calls.append(instance)
+        raise ProtectedError("held", {world.resource})
+
+    client = staff(READ, "delete_thread", "erase_resource")
+    pre_delete.connect(hold, sender=Thread)
+    try:
+        for row, name, sent in ((world.thread, "delete", {}), (world.resource, "erase", {"typed": "r"})):
+            response = act(client, row, name, **sent)
+            assert "memory.Resource refers to it" in str(response.context["form"].errors)
+    finally:
+        pre_delete.disconnect(hold, sender=Thread)
+    assert len(calls) == 2
+    assert Thread.objects.count() == 2
 
 
 def test_long_versions_are_neither_read_nor_shown_whole(

@@ -11,6 +11,7 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from memory.admin import EmbeddingJobAdmin, MessageAdmin, ThreadAdmin, WorkingMemoryAdmin
 from memory.export import FORMATS
 from memory.models import Message, Resource, Thread
 from tests.admin import MARKER, addresses, changelist, conversation, marked_rows, text_of, transcript
@@ -67,6 +68,35 @@ def test_no_export_holds_content(
         file = b"".join(response).decode()
         assert (MARKER in file) == is_shown
         assert "t-marked" in file
+
+
+@pytest.mark.parametrize(
+    ("admin_class", "name", "field"),
+    [
+        (ThreadAdmin, "thread", "title"),
+        (MessageAdmin, "message", "text"),
+        (MessageAdmin, "message", "body"),
+        (WorkingMemoryAdmin, "workingmemory", "value"),
+        (EmbeddingJobAdmin, "embeddingjob", "error"),
+    ],
+)
+def test_a_site_that_shows_other_columns_shows_no_content(
+    masked: Client,
+    reader: Client,
+    marked: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    admin_class: Any,
+    name: str,
+    field: str,
+) -> None:
+    """Columns and fields of its own choice, side by side too, are hidden like ours."""
+    monkeypatch.setattr(admin_class, "list_display", ("pk", field))
+    monkeypatch.setattr(admin_class, "list_display_links", ("pk",))
+    monkeypatch.setattr(admin_class, "unlisted", ())
+    monkeypatch.setattr(admin_class, "fieldsets", ((None, {"fields": ("pk", (field,))}),), raising=False)
+    for url in (changelist(name), reverse(f"admin:memory_{name}_change", args=[marked[name].pk])):
+        assert MARKER in text_of(reader.get(url))
+        assert MARKER not in text_of(masked.get(url))
 
 
 def test_searches_and_filters_tell_nothing(masked: Client, marked: dict[str, Any]) -> None:

@@ -57,6 +57,14 @@ def test_reads_and_searches_are_recorded(settings: Settings, reader: Client, thr
 
 
 @pytest.mark.usefixtures("_logged")
+def test_a_filter_by_content_or_owner_is_a_search(settings: Settings, reader: Client, thread: Thread) -> None:
+    settings.MEMORY = {**settings.MEMORY, "ADMIN_LOG_READS": True}
+    for query, count in (({"metadata": "plan=pro"}, 1), ({"from": "2026-01-01"}, 0)):
+        AdminEvent.objects.all().delete()
+        reader.get(changelist("resource"), query)
+        assert AdminEvent.objects.filter(action="search").count() == count
+
+
 def test_seeing_that_there_is_something_is_no_reading(masked: Client, thread: Thread) -> None:
     masked.get(transcript(thread))
     assert not AdminEvent.objects.exists()

@@ -7,13 +7,17 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from django.db.models import QuerySet
 from django.test import Client
+from django.urls import reverse
 
 from memory.admin import rendering
-from memory.admin.parts import FOLDED, MAX_SHOWN
+from memory.admin.parts import FOLDED, MAX_BLOCKS, MAX_SHOWN
 from memory.admin.rendering import MAX_MARKDOWN, MAX_PAGE, TextRenderer, plain
 from memory.content.controls import visible
+from memory.models import Message
 from tests.admin import conversation, text_of, transcript
+from tests.admin.conftest import VIEW_ALL
 
 ATTACKS = [
     "<script>alert(1)</script>",
@@ -38,6 +42,12 @@ ATTACKS = [
     "[x](//evil.example/)",
     "[x](?message=x)",
     "[x](#m1)",
+    "[x](https:/admin/memory/resource/1/erase/)",
+    "[x](http:admin/)",
+    "[x](https:\\\\admin/)",
+    "[x](https:///admin/)",
+    "[x](mailto:/admin/)",
+    "<https:/admin/>",
     "[x](\\\\evil.example)",
     "[x]: /admin/logout/\n\n[x]",
     "![x](https://evil.example/pixel.png)",
@@ -114,13 +124,23 @@ def test_markdown_reads_well() -> None:
     assert "<h1" not in html
 
 
+@pytest.mark.parametrize(
+    "target", ["http://testserver/admin/", "https://TESTSERVER:8000/", "http://x@testserver/"]
+)
+def test_no_link_leads_into_the_site(target: str) -> None:
+    html = TextRenderer("testserver:80")(f"[out]({target}) [mail](mailto:a@example.org)")
+    links = [attributes for tag, attributes in Elements(html).found if tag == "a"]
+    assert [link["href"] for link in links if "href" in link] == ["mailto:a@example.org"]
+    assert target in html
+
+
 def test_links_say_where_they_lead() -> None:
     html = TextRenderer()("[your bank](https://evil.example/x) <https://example.org/> [in](/admin/)")
     assert "⟨https://evil.example/x⟩" in html
     assert "⟨https://example.org/⟩" not in html
-    assert "⟨/admin/⟩" in html
+    assert "[in](/admin/)" in html
     links = [attributes for tag, attributes in Elements(html).found if tag == "a"]
-    assert [link.get("href") for link in links] == ["https://evil.example/x", "https://example.org/", None]
+    assert [link.get("href") for link in links] == ["https://evil.example/x", "https://example.org/"]
     assert all("noopener" in (link["rel"] or "") for link in links)
 
 
@@ -136,6 +156,11 @@ def test_links_say_where_they_lead() -> None:
         ("ok" + "".join(chr(0xE0000 + ord(letter)) for letter in "obey"), "ok⟦TAGS obey⟧"),
         ("🏴\U000e0067\U000e0062\U000e007f", "🏴\U000e0067\U000e0062\U000e007f"),
         ("bell\x07", "bell⟦U+0007⟧"),
+        ("ab\ufe0fc", "ab⟦VS 1⟧c"),
+        ("😀\U000e0101\U000e0102", "😀⟦VS 2⟧"),
+        ("1\ufe0f\u20e3 ❤\ufe0f ©\ufe0f", "1\ufe0f\u20e3 ❤\ufe0f ©\ufe0f"),
+        ("葛\U000e0100城", "葛\U000e0100城"),
+        ("김\u3164\u2800", "김⟦HF⟧⟦BLANK⟧"),
         ("two\nlines\tof text", "two\nlines\tof text"),
         ("환불 退款", "환불 退款"),
     ],
@@ -160,6 +185,42 @@ def test_a_page_renders_only_so_much() -> None:
     render = TextRenderer()
     rendered = ["mem-plain" not in render("x " * (MAX_MARKDOWN // 2)) for _ in range(8)]
     assert rendered == [True] * (MAX_PAGE // MAX_MARKDOWN) + [False] * (8 - MAX_PAGE // MAX_MARKDOWN)
+
+
+ODD: list[Any] = [
+    [],
+    "text",
+    1,
+    {"parts": "x"},
+    {"parts": [1, None]},
+    {"parts": [{"type": "text", "text": 5}]},
+    {"parts": [{"type": []}]},
+    {"parts": [{"type": "tool-invocation", "toolInvocation": {"state": ["x"], "toolName": {}}}]},
+    {"parts": [{"type": "file", "filename": ["x"], "data": {}}]},
+    {"content": ["x"], "metadata": 5},
+]
+
+
+@pytest.mark.parametrize("body", ODD, ids=str)
+def test_a_row_of_any_form_leaves_the_page_as_it_is(reader: Client, staff: Any, body: Any) -> None:
+    """Callers choose what tools are called with, and other programs may write to the table."""
+    thread = conversation("t", ["before", "odd", "after"])
+    row = Message.objects.get(uid="t-1")
+    QuerySet(Message).filter(pk=row.pk).update(body=body, metadata=5)
+    html = text_of(reader.get(transcript(thread)))
+    assert "before" in html
+    assert "after" in html
+    assert reader.get(reverse("admin:memory_message_change", args=[row.pk])).status_code == 200
+    editor = staff(*VIEW_ALL, "view_message_content", "edit_message_text")
+    assert editor.get(reverse("admin:memory_message_edit-text", args=[row.pk])).status_code in (200, 302)
+
+
+def test_of_a_message_of_very_many_parts_the_first_are_shown(reader: Client) -> None:
+    parts = [{"type": "data-step", "data": number} for number in range(5_000)]
+    thread = conversation("t", [{"format": 2, "parts": parts}])
+    html = text_of(reader.get(transcript(thread)))
+    assert html.count("data-step</bdi>") == MAX_BLOCKS
+    assert f"{5_000 - MAX_BLOCKS} more parts." in html
 
 
 def test_long_messages_are_folded_and_cut(reader: Client) -> None:

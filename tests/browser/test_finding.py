@@ -70,6 +70,8 @@ def transcript(page: Page, busy_desk: Desk) -> Page:
     """The conversation of 170 messages, open at number 60."""
     page.goto(f"/admin/memory/thread/{busy_desk.order.pk}/transcript/?message={busy_desk.korean.uid}")
     expect(focused(page)).to_have_attribute("id", f"m{busy_desk.korean.pk}")
+    # Also where the browser has just told its time zone, and the page was asked for again.
+    expect(focused(page)).to_be_in_viewport(ratio=1)
     return page
 
 
@@ -85,6 +87,7 @@ def test_keys_go_from_message_to_message_and_turn_the_pages(transcript: Page) ->
     with transcript.expect_navigation():
         transcript.keyboard.press("o")
     expect(articles.last).to_contain_text("? 34")
+    expect(articles.last).to_be_in_viewport()
     expect(transcript.get_by_text("This is the beginning.").first).to_be_visible()
     for first in (35, 85, 135):
         with transcript.expect_navigation():

@@ -119,7 +119,7 @@ def test_a_transcript_by_days_in_a_time_zone() -> None:
     when = datetime(2026, 3, 2, 1, tzinfo=UTC)
     assert export("markdown", zone=seoul, exported_at=when, exported_by="ada") == (
         "# Conversation t\n\n"
-        "- Owner: r\n- Title: 환불\n- Time zone: Asia/Seoul\n- Exported: 2026-03-02 10:00:00\n"
+        "- Resource: r\n- Title: 환불\n- Time zone: Asia/Seoul\n- Exported: 2026-03-02 10:00:00\n"
         "- Exported by: ada\n\n"
         "## 2026-03-01\n\n### 23:59:59 user\n\n> 환불해 주세요  \n\n"
         "## 2026-03-02\n\n### 00:00:00 assistant\n\n> 네  \n\n"

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -75,6 +76,16 @@ def unix(text: str) -> str:
     return re.sub("\r\n?", "\n", text)
 
 
+def too_long(texts: Sequence[str]) -> str:
+    """Why texts are not to be edited in a form: the site would refuse it; "" where it would not."""
+    fields, size = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS, settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    # With room for what else a form has.
+    is_large = size is not None and sum(len(text.encode()) for text in texts) > size - 20_000
+    if is_large or (fields is not None and len(texts) > fields - 20):
+        return _("This is too long for a form of this site. It can be changed over the API.")
+    return ""
+
+
 def fingerprint(texts: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(map(unix, texts)).encode()).hexdigest()
 
@@ -99,7 +110,12 @@ class EditText(Act):
         return row.redacted_at is None
 
     def refusal(self) -> str:
-        return "" if self.applies(self.row) else _("This message is redacted. It has no text to edit.")
+        if not self.applies(self.row):
+            return _("This message is redacted. It has no text to edit.")
+        try:
+            return too_long(self._texts[1])
+        except (AttributeError, KeyError, TypeError):
+            return _("Its content has a form that cannot be edited here.")
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("The former text is not kept. Tool calls, files and metadata stay as they are.")

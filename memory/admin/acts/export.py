@@ -88,8 +88,8 @@ class Export(Act):
             sent.aiter() if isinstance(self.request, ASGIRequest) else iter(sent),
             content_type=f"{kind}; charset=utf-8",
         )
-        # An id may hold anything, and names a file here.
-        name = re.sub(r"[^\w.@-]+", "_", str(self.row))[:100]
+        # An id may hold anything, and names a file here, whose name may have 255 bytes.
+        name = re.sub(r"[^\w.@-]+", "_", str(self.row))[:50]
         file = f"{self.admin.opts.model_name}-{name}.{ending}"
         response["Content-Disposition"] = content_disposition_header(True, file)
         return response

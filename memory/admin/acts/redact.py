@@ -119,8 +119,19 @@ class Redact(Act):
 
         def said() -> str:
             text = ngettext("%(number)d message redacted.", "%(number)d messages redacted.", len(redacted))
-            told = [text % {"number": len(redacted)}, LEAVES_DISK[receipt.leaves_disk]]
-            return " ".join(map(str, [*told, UNSEEN] if self.copies.unseen else told))
+            told = [text % {"number": len(redacted)}, *self._left(form, LEAVES_DISK[receipt.leaves_disk])]
+            return " ".join(map(str, told))
 
         # After the commit: only then is SQLite's log emptied.
         return Outcome(lazy(said, str)(), self.home())
+
+    def _left(self, form: Any, leaves_disk: _StrOrPromise) -> Iterable[_StrOrPromise]:
+        """What is left of it: copies and titles that stay, or else when it leaves the disk."""
+        stays: list[_StrOrPromise] = []
+        if self.copies.seen and not form.cleaned_data.get("copies"):
+            stays.append(_("Its copies in other threads stay as they are."))
+        if self.copies.unseen:
+            stays.append(UNSEEN)
+        if "titles" in form.fields and not form.cleaned_data["titles"]:
+            stays.append(_("Titles of threads stay as they are."))
+        return stays or [leaves_disk]

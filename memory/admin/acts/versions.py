@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.admin.acts.base import Act, Outcome, ReasonForm
-from memory.admin.acts.edit import TextsForm
+from memory.admin.acts.edit import TextsForm, too_long
 from memory.admin.display import shortened
 from memory.admin.versions import newest_versions
 from memory.models import AdminEvent, WorkingMemory
@@ -74,6 +74,9 @@ class EditWorkingMemory(WorkingMemoryAct):
     label = gettext_lazy("Edit the value")
     button = gettext_lazy("Save the value")
     action = AdminEvent.Action.EDIT_WORKING_MEMORY
+
+    def refusal(self) -> str:
+        return too_long([self.row.value])
 
     def sentences(self) -> Iterable[_StrOrPromise]:
         yield _("The value becomes a new version; the former one stays, and can be restored.")
