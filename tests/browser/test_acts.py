@@ -50,7 +50,7 @@ def test_recall_is_tried_out(page: Page, desk: Desk) -> None:
     page.get_by_role("button", name="Try it").click()
 
     expect(page.get_by_role("region", name="Hits")).to_contain_text(
-        "Hits: at most 1, each with 1 messages before it"
+        "Hits: at most 1. Messages around each: 1 before it, 0 after it."
     )
     window = page.get_by_role("region", name="Hits").locator(".mem-window > li")
     expect(window).to_have_count(2)

@@ -25,8 +25,10 @@ def locked(rows: QuerySet[Any]) -> list[Any]:
         RowsMoved: a row went to another thread meanwhile.
     """
     name, using = rows.model._meta.model_name or "", router.db_for_write(rows.model)
-    # With what they belong to: asked for later, a router might answer from a replica.
-    rows, keys = rows.using(using).select_related(*OWNERS.get(name, ())), set[int]()
+    rows, keys = rows.using(using), set[int]()
+    if owners := OWNERS.get(name):
+        # Asked for later, a router might answer from a replica.
+        rows = rows.select_related(*owners)
     if path := _THREAD.get(name):
         keys = set(rows.order_by().values_list(path, flat=True)) - {None}
         lock_threads(using, keys=keys)
