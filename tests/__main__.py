@@ -1,4 +1,4 @@
-"""The test command: ``python -m tests`` runs the whole suite on SQLite, then on PostgreSQL with pgvector.
+"""The test command: ``python -m tests`` runs the suite on SQLite, then on PostgreSQL with pgvector.
 
 No service has to exist: PostgreSQL is started for the run by :mod:`tests.postgres`, or the one named in
 ``DATABASE_URL`` is used.
@@ -29,8 +29,8 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests",
         usage="%(prog)s [-h] [--database {sqlite,postgresql}] [pytest arguments ...]",
-        description="Run the test suite on SQLite and then on PostgreSQL with pgvector. All other "
-        "arguments go to pytest: python -m tests -x -k recall",
+        description="Run the test suite on SQLite and then, but for the tests that ask no database, on "
+        "PostgreSQL with pgvector. All other arguments go to pytest: python -m tests -x -k recall",
         epilog="PostgreSQL is started for the run and deleted after it. To use another server, name it in "
         "DATABASE_URL; the tests make a database test_... of their own there.",
         allow_abbrev=False,
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
         announce(f"The suite on {NAMES[leg]}")
         start = time.monotonic()
         try:
-            codes[leg] = run_leg(leg, rest)
+            codes[leg] = run_leg(leg, rest if leg == legs[0] else ["-p", "tests.database_only", *rest])
         except PostgresUnavailable as error:
             sys.stderr.write(f"{error}\n")
             codes[leg] = 1

@@ -49,7 +49,6 @@ STATUSES: dict[type[Exception], int] = {
     ThreadConflict: status.HTTP_409_CONFLICT,
     MessageConflict: status.HTTP_409_CONFLICT,
     ResourceConflict: status.HTTP_409_CONFLICT,
-    RowsProtected: status.HTTP_409_CONFLICT,
     SemanticRecallNotConfigured: status.HTTP_400_BAD_REQUEST,
     WorkingMemoryDisabled: status.HTTP_400_BAD_REQUEST,
 }
@@ -132,6 +131,9 @@ def answer_to(error: Exception, renamed: Mapping[str, str]) -> Response | None:
             return _unavailable("The embedder failed. Try again later.", seconds)
         case WriteConflict():
             return _unavailable(str(error), 1)
+        case RowsProtected():
+            # Callers are not told what else the site has.
+            return _error(status.HTTP_409_CONFLICT, "Other records of this site hold it.")
         case OperationalError() | InterfaceError():
             return _unavailable("The database cannot be reached. Try again later.", RETRY_AFTER)
         case exceptions.APIException():

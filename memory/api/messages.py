@@ -9,7 +9,7 @@ from memory.api.base import MemoryViewSet, config_of, is_agent
 from memory.api.errors import AgentNotFound, ResourceNotFound
 from memory.api.operations import operation
 from memory.content.reminders import is_system_reminder
-from memory.exceptions import MessageConflict, ThreadNotFound, ThreadNotOwned
+from memory.exceptions import MessageConflict, RowsProtected, ThreadNotFound, ThreadNotOwned
 from memory.models import Message
 from memory.recall import RecallRequest
 from memory.validation import Check
@@ -81,7 +81,7 @@ class DeleteMessagesViewSet(MemoryViewSet):
         query=parameters.DeleteMessagesQuery,
         body=bodies.DeleteMessagesBody,
         answer=answers.SuccessShape,
-        raises=(ResourceNotFound,),
+        raises=(ResourceNotFound, RowsProtected),
     )
     def create(self, query: Values, body: Values) -> Values:
         """Delete messages with their vectors; unknown ids are passed over."""

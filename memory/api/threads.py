@@ -13,6 +13,7 @@ from memory.api.operations import operation
 from memory.exceptions import (
     MessageConflict,
     ResourceConflict,
+    RowsProtected,
     ThreadConflict,
     ThreadNotFound,
     ThreadNotOwned,
@@ -86,7 +87,7 @@ class MirroredThreadViewSet(MemoryViewSet):
     @operation(
         query=parameters.OwnerQuery,
         answer=answers.ResultShape,
-        raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadNotOwned),
+        raises=(AgentNotFound, ResourceNotFound, ThreadNotFound, ThreadNotOwned, RowsProtected),
     )
     def destroy(self, query: Values) -> Values:
         """Delete a thread with its messages, their vectors and its working memory."""

@@ -85,15 +85,17 @@ def thread(db: None) -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def client_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the client library, or the one named in CLIENT_DIR; skips where there is none."""
+def client_folder() -> Path:
+    """The folder into which the client library is installed once, or the one named in CLIENT_DIR; skips where
+    neither can be had."""
     if NODE is None or NPM is None:
         pytest.skip("the client library needs node and npm, which are not installed")
     if "CLIENT_DIR" in os.environ:
         return Path(os.environ["CLIENT_DIR"])
-    folder = tmp_path_factory.mktemp("client")
-    shutil.copy(ROOT / "tests" / "client" / "package.json", folder)
-    command = [NPM, "install", "--no-audit", "--no-fund", "--silent"]
+    folder = ROOT / "tests" / "client"
+    if (folder / "node_modules" / "@mastra" / "client-js").is_dir():
+        return folder
+    command = [NPM, "install", "--no-audit", "--no-fund", "--no-package-lock", "--silent"]
     try:
         subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=INSTALL)
     except (subprocess.SubprocessError, OSError) as error:

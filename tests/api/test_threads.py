@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db.models import ProtectedError
+from django.db.models.signals import pre_delete
 
 from memory import Memory
 from memory.models import Message, Thread
@@ -209,6 +211,20 @@ def test_a_thread_is_deleted_by_either_path(staff: Caller, thread: Callable[...,
     assert staff.delete("network/threads/t", networkId="n").status == 200
     assert staff.delete("threads/u", agentId="client").status == 200
     assert not Thread.objects.exists()
+
+
+def test_a_thread_that_another_app_holds(staff: Caller, thread: Callable[..., str]) -> None:
+    def hold(sender: Any, instance: Any, **kwargs: Any) -> None:
+        raise ProtectedError("held", {instance.resource})
+
+    thread("t", "r")
+    pre_delete.connect(hold, sender=Thread)
+    try:
+        answer = staff.delete("threads/t")
+    finally:
+        pre_delete.disconnect(hold, sender=Thread)
+    assert (answer.status, answer.body) == (409, {"error": "Other records of this site hold it."})
+    assert Thread.objects.count() == 1
 
 
 def test_head_answers_as_get_does(staff: Caller, thread: Callable[..., str]) -> None:

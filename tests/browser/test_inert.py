@@ -22,7 +22,7 @@ from tests.cases import at
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.once]
 
 SCRIPT = "<script>alert(1)</script>"
 HANDLER = """"><img src=x onerror=alert(2)><svg onload='alert(3)'>"""

@@ -15,7 +15,7 @@ from tests.browser.desk import Desk, colleague
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.once]
 
 # Elements of the page's main part that do something, apart from what is folded away or unseen.
 ACTIVE = """() => [...document.querySelectorAll(

@@ -13,7 +13,7 @@ from tests.browser.desk import Desk, colleague
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.once]
 
 # Acts whose pages have nothing that others have not.
 ALIKE = ("delete", "reembed", "clone", "transfer", "move", "thread export")
