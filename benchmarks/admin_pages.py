@@ -121,6 +121,8 @@ def pages() -> Iterator[tuple[str, str]]:
         "q=환불&owner=small-0", "q=legacy&role__exact=tool", "o=1", "o=5",
     ):  # fmt: skip
         yield f"messages {query}", f"{messages}?{query}"
+    for term in ("the", OLD_WORD):
+        yield f"within a conversation {term}", f"{messages}?thread__id__exact={thread.pk}&q={term}"
     for model in (Resource, Thread, Embedding, EmbeddingJob, WorkingMemory):
         name = model._meta.model_name
         yield f"list of {name}", reverse(f"admin:memory_{name}_changelist")

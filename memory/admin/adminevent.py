@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Q
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.formats import localize
 from django.utils.html import format_html, format_html_join
 from django.utils.http import urlencode
@@ -82,7 +82,10 @@ class AdminEventAdminMixin(MemoryAdminMixin):
         text = Truncator(visible(uid)).chars(LONGEST_ID)
         if not uid or uid == hashed_id(uid):
             return text
-        url = reverse(f"admin:memory_{row.target}_changelist", current_app=self.admin_site.name)
+        try:
+            url = reverse(f"admin:memory_{row.target}_changelist", current_app=self.admin_site.name)
+        except NoReverseMatch:
+            return text
         return format_html('<a href="{}?{}">{}</a>', url, urlencode({"q": uid}), text)
 
     @admin.display(description=_("reason"))

@@ -6,14 +6,17 @@ import operator
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django.contrib import admin
+from django.apps import apps
+from django.contrib import admin, messages
 from django.contrib.admin.exceptions import NotRegistered
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import label_for_field
+from django.core.checks import Error
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.db.models import Q, QuerySet
 from django.http import HttpResponseRedirect
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory.admin.answering import page
@@ -31,6 +34,7 @@ from memory.models import AdminEvent
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from django.core.checks import CheckMessage
     from django.db.models import Model
     from django.http import HttpRequest, HttpResponse
 
@@ -74,6 +78,17 @@ class MemoryAdminMixin(_Mixin):
     # Not Django's own action that deletes: it is an act of the managers.
     actions: Any = None
     sortable_by: ClassVar[tuple[str, ...]] = ()
+
+    def check(self, **kwargs: Any) -> list[CheckMessage]:
+        """Pages of resources, threads and messages lead to each other."""
+        problems: list[CheckMessage] = super().check(**kwargs)
+        together = [apps.get_model("memory", name) for name in ("Resource", "Thread", "Message")]
+        missing = [model.__name__ for model in together if not self.admin_site.is_registered(model)]
+        if self.model in together and missing:
+            hint = f"Register {', '.join(missing)} too, with its mixin of memory.admin."
+            text = f"The admin site {self.admin_site.name!r} has only a part of the conversation memory."
+            problems.append(Error(text, hint=hint, obj=self.__class__, id="memory.E007"))
+        return problems
 
     class Media:
         css: ClassVar = {"all": ["memory/admin.css"]}
@@ -217,6 +232,11 @@ class MemoryAdminMixin(_Mixin):
         if request.method == "POST" and not {"index", ACTION_CHECKBOX_NAME} & set(request.POST):
             # No action: only a GET is answered with the list, within its time limit.
             return HttpResponseRedirect(request.get_full_path())
+        if not can_read(request) and self.content.intersection(request.GET):
+            # An address that somebody else has sent, who may.
+            text = gettext("You may see that there are messages, but not what they say.")
+            self.message_user(request, text, messages.WARNING)
+            return HttpResponseRedirect(request.path)
         try:
             for key in request.POST.getlist(ACTION_CHECKBOX_NAME):
                 self.opts.pk.clean(key, None)

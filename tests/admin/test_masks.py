@@ -109,7 +109,8 @@ def test_searches_and_filters_tell_nothing(masked: Client, marked: dict[str, Any
     for field in ("metadata", "text__contains", "title__contains", "thread__title", "text_hash", "q2"):
         for name in marked:
             answers = [masked.get(changelist(name), {field: word}) for word in (MARKER, OTHER)]
-            assert answers[0].status_code == answers[1].status_code == 400
+            assert answers[0].status_code == answers[1].status_code
+            assert answers[0].status_code in (302, 400)
 
 
 def test_choices_tell_nothing(staff: Callable[..., Client], marked: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.http import HttpRequest
@@ -177,9 +176,3 @@ def test_a_slow_statement_ends_with_a_page(
     with connection.cursor() as cursor:
         cursor.execute("SHOW statement_timeout")
         assert cursor.fetchone() == ("0",)
-
-
-def test_the_classes_stand_on_the_configured_base() -> None:
-    """`ADMIN_BASE`, whose default is Django's own class."""
-    for model in (Resource, Thread, Message):
-        assert isinstance(admin.site._registry[model], admin.ModelAdmin)

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from memory.models import Message, Resource, Thread
+from memory.admin import AdminEventAdmin, ThreadAdmin
+from memory.models import AdminEvent, Message, Resource, Thread
 from tests.admin import addresses, changelist, conversation, text_of
+from tests.admin.conftest import VIEW_ALL
 from tests.admin.other_site import support
+from tests.admin.staff import act
+from tests.servers import ROOT
 
 
 def test_an_admin_site_of_its_own(settings: Settings, admin_client: Client, marked: dict[str, Any]) -> None:
@@ -43,6 +53,45 @@ def test_accounts_that_are_named_by_numbers(reader: Client, monkeypatch: pytest.
         assert reader.get(changelist("thread"), {"owner": typed}).context["cl"].result_count == number
         found = reader.get(reverse("admin:memory_search"), {"q": typed}).context["results"]
         assert len(found.resources) == number
+
+
+def test_acts_of_accounts_that_are_named_by_numbers(
+    staff: Callable[..., Client], thread: Thread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = staff(*VIEW_ALL, "view_message_content", "export_resource", "delete_message")
+    user = User.objects.get()
+    monkeypatch.setattr(User, "USERNAME_FIELD", "id")
+    exported = act(client, thread.resource, "export", format="html")
+    assert str(user.pk) in b"".join(exported.streaming_content).decode()
+    act(client, thread.messages.get(uid="t1-0"), "delete")
+    assert set(AdminEvent.objects.values_list("actor_name", flat=True)) == {str(user.pk)}
+
+
+def test_a_site_with_a_part_of_the_classes() -> None:
+    site = admin.AdminSite(name="part")
+    site.register(Thread, ThreadAdmin)
+    site.register(AdminEvent, AdminEventAdmin)
+    site.register(User, UserAdmin)
+    found = [*ThreadAdmin(Thread, site).check(), *AdminEventAdmin(AdminEvent, site).check()]
+    assert [problem.id for problem in found] == ["memory.E007"]
+    assert "Resource, Message" in str(found[0].hint)
+
+
+@pytest.mark.once
+def test_the_classes_stand_on_the_configured_base() -> None:
+    """`ADMIN_BASE`, which is read once in a process."""
+    code = (
+        "import django; django.setup()\n"
+        "from django.contrib import admin\n"
+        "from memory.admin import AdminBase, ThreadAdmin\n"
+        "from tests.themed import Themed\n"
+        "assert AdminBase is Themed and issubclass(ThreadAdmin, Themed)\n"
+        "from memory.models import Thread\n"
+        "assert admin.site._registry[Thread].list_per_page == 50\n"
+    )
+    environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.themed"}
+    run = subprocess.run([sys.executable, "-c", code], env=environ, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize(
