@@ -6,7 +6,6 @@ import operator
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django.apps import apps
 from django.contrib import admin, messages
 from django.contrib.admin.exceptions import NotRegistered
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
@@ -29,7 +28,7 @@ from memory.admin.paging import CappedPaginator, bounded
 from memory.admin.reads import log_choices, log_read, log_search
 from memory.conf import memory_settings
 from memory.db.expressions import IsOneOf
-from memory.models import AdminEvent
+from memory.models import AdminEvent, Message, Resource, Thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,6 +46,9 @@ else:
     except ImportError as error:
         raise ImproperlyConfigured(f"MEMORY['ADMIN_BASE'] cannot be imported: {error}") from error
     _Mixin = object
+
+# Models whose pages lead to each other.
+TOGETHER = (Resource, Thread, Message)
 
 
 class MemoryAdminMixin(_Mixin):
@@ -80,11 +82,10 @@ class MemoryAdminMixin(_Mixin):
     sortable_by: ClassVar[tuple[str, ...]] = ()
 
     def check(self, **kwargs: Any) -> list[CheckMessage]:
-        """Pages of resources, threads and messages lead to each other."""
+        """See Django; and that a site has all that the pages lead to."""
         problems: list[CheckMessage] = super().check(**kwargs)
-        together = [apps.get_model("memory", name) for name in ("Resource", "Thread", "Message")]
-        missing = [model.__name__ for model in together if not self.admin_site.is_registered(model)]
-        if self.model in together and missing:
+        missing = [model.__name__ for model in TOGETHER if not self.admin_site.is_registered(model)]
+        if self.model in TOGETHER and missing:
             hint = f"Register {', '.join(missing)} too, with its mixin of memory.admin."
             text = f"The admin site {self.admin_site.name!r} has only a part of the conversation memory."
             problems.append(Error(text, hint=hint, obj=self.__class__, id="memory.E007"))

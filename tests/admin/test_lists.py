@@ -16,9 +16,10 @@ from pytest_django import Settings
 
 from memory.admin import paging
 from memory.admin.message import HitsPaginator
-from memory.models import Embedding, EmbeddingJob, EmbeddingSpace, Message, Resource, Thread
+from memory.models import AdminEvent, Embedding, EmbeddingJob, EmbeddingSpace, Message, Resource, Thread
 from tests.admin import START, changelist, conversation, text_of
 from tests.admin.conftest import VIEWS
+from tests.admin.world import World, make_world
 from tests.queries import Statements
 
 COUNT = re.compile(r"\bCOUNT\(", re.IGNORECASE)
@@ -40,6 +41,23 @@ def test_queries_are_few_and_counts_end(
         assert reader.get(changelist(model), query).status_code == 200
     for statement in statements:
         assert not COUNT.search(statement) or re.search(r"LIMIT (10001|1001)\b", statement), statement
+
+
+@pytest.mark.parametrize("model", VIEWS)
+def test_queries_do_not_grow_with_the_rows(
+    reader: Client, embedded_world: World, on_commit: Any, count_queries: Counter, model: str
+) -> None:
+    reader.get(changelist(model))
+    with count_queries() as few:
+        reader.get(changelist(model))
+    with on_commit():
+        for uid in ("second", "third"):
+            make_world(uid)
+            AdminEvent.objects.record("export_resource", resource_id=uid)
+    with count_queries() as many:
+        found = reader.get(changelist(model)).context["cl"].result_list
+    assert len(found) >= (1 if model == "embeddingspace" else 2)
+    assert len(many) == len(few), many
 
 
 def test_a_count_says_where_it_ended(reader: Client, thread: Thread, monkeypatch: pytest.MonkeyPatch) -> None:
