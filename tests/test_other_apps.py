@@ -44,7 +44,7 @@ from shop.models import Feedback, Ticket
 
 memory = Memory()
 for thread in ("a", "b"):
-    said = [{"id": f"{thread}-{n}", "thread_id": thread, "role": "user", "content": "hello"} for n in range(3)]
+    said = [{"id": f"{thread}-{n}", "thread_id": thread, "role": "user", "content": "x"} for n in range(3)]
     memory.save_messages(said, create_thread=True, resource_id="r")
 for message in Message.objects.all():
     Feedback.objects.create(message=message)
