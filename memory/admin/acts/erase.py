@@ -67,18 +67,20 @@ class EraseResource(Act):
     atomic = False
 
     def refusal(self) -> str:
-        threads = Thread.objects.filter(resource=self.row.pk).order_by()
-        if threads[: MAX_THREADS + 1].count() > MAX_THREADS:
-            return _(
-                "This resource has more than %(number)s threads, too many for a page. Erase it with the "
-                "command manage.py erase_resource."
-            ) % {"number": grouped(MAX_THREADS)}
-        messages = Message.objects.filter(thread__resource=self.row.pk).order_by()
-        if messages[: MAX_MESSAGES + 1].count() > MAX_MESSAGES:
-            return _(
-                "This resource has more than %(number)s messages, too many for a page. Erase it with the "
-                "command manage.py erase_resource."
-            ) % {"number": grouped(MAX_MESSAGES)}
+        threads = Thread.objects.filter(resource=self.row.pk)
+        messages = Message.objects.filter(thread__resource=self.row.pk)
+        too_many_threads = _(
+            "This resource has more than %(number)s threads, too many for a page. Erase it with the command "
+            "manage.py erase_resource."
+        )
+        too_many_messages = _(
+            "This resource has more than %(number)s messages, too many for a page. Erase it with the command "
+            "manage.py erase_resource."
+        )
+        limits = ((threads, MAX_THREADS, too_many_threads), (messages, MAX_MESSAGES, too_many_messages))
+        for rows, most, text in limits:
+            if rows.order_by()[: most + 1].count() > most:
+                return text % {"number": grouped(most)}
         return ""
 
     def sentences(self) -> Iterable[_StrOrPromise]:
