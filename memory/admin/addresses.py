@@ -1,10 +1,10 @@
-"""Addresses of conversations, and how they name a message of one."""
+"""Addresses of lists and conversations, and how they name a message of one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.http import urlencode
 
 if TYPE_CHECKING:
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 # Longest id in an address, as it is sent there. Servers refuse addresses of some 4,000 characters, and a
 # character of an id may take 12 of these.
 MAX_LENGTH = 300
+
+
+def list_url(model: str, current_app: str, **query: Any) -> str:
+    """The address of a part of a list, by the name of its model; "" where the site has no such list."""
+    try:
+        url = reverse(f"admin:memory_{model}_changelist", current_app=current_app)
+    except NoReverseMatch:
+        return ""
+    return f"{url}?{urlencode(query)}"
 
 
 def conversation_url(thread: int, current_app: str) -> str:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Q
-from django.urls import NoReverseMatch, reverse
 from django.utils.formats import localize
 from django.utils.html import format_html, format_html_join
-from django.utils.http import urlencode
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
+from memory.admin.addresses import list_url
 from memory.admin.base import MemoryAdminMixin
 from memory.admin.counts import COUNTED
 from memory.admin.filters import DateFilter, FormFilter
@@ -80,13 +79,9 @@ class AdminEventAdminMixin(MemoryAdminMixin):
         """To where it is found, if it is still there under its id."""
         uid = row.message_uid or row.thread_uid or row.resource_uid
         text = Truncator(visible(uid)).chars(LONGEST_ID)
-        if not uid or uid == hashed_id(uid):
-            return text
-        try:
-            url = reverse(f"admin:memory_{row.target}_changelist", current_app=self.admin_site.name)
-        except NoReverseMatch:
-            return text
-        return format_html('<a href="{}?{}">{}</a>', url, urlencode({"q": uid}), text)
+        is_erased = not uid or uid == hashed_id(uid)
+        url = "" if is_erased else list_url(row.target, self.admin_site.name, q=uid)
+        return format_html('<a href="{}">{}</a>', url, text) if url else text
 
     @admin.display(description=_("reason"))
     def shown_reason(self, row: AdminEvent) -> str:
@@ -100,6 +95,5 @@ class AdminEventAdminMixin(MemoryAdminMixin):
     @admin.display(description=_("same act"))
     def act(self, row: AdminEvent) -> SafeString:
         """To the events of all objects of the act."""
-        url = reverse("admin:memory_adminevent_changelist", current_app=self.admin_site.name)
-        query = urlencode({"group": str(row.group)})
-        return format_html('<a href="{}?{}">{}</a>', url, query, str(row.group)[-8:])
+        url = list_url("adminevent", self.admin_site.name, group=row.group)
+        return format_html('<a href="{}">{}</a>', url, str(row.group)[-8:])

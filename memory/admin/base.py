@@ -18,17 +18,18 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from memory.admin.addresses import list_url
 from memory.admin.answering import page
 from memory.admin.display import TEXTS, column, shown_text
 from memory.admin.filters import typed_ids
-from memory.admin.links import ShownLink, link_to_list, links_to
+from memory.admin.links import ShownLink, links_to
 from memory.admin.masks import can_read, hidden
 from memory.admin.owners import owners_of
 from memory.admin.paging import CappedPaginator, bounded
 from memory.admin.reads import log_choices, log_read, log_search
 from memory.conf import memory_settings
 from memory.db.expressions import IsOneOf
-from memory.models import AdminEvent, Message, Resource, Thread
+from memory.models import AdminEvent, Message, Resource, Thread, WorkingMemory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from django.core.checks import CheckMessage
     from django.db.models import Model
     from django.http import HttpRequest, HttpResponse
+    from django.utils.functional import _StrOrPromise
 
     AdminBase = admin.ModelAdmin[Any]
     _Mixin = admin.ModelAdmin[Any]
@@ -64,6 +66,7 @@ class MemoryAdminMixin(_Mixin):
         id_paths: lookups of the ids by which rows are found, those of rows they belong to included.
         open_lookups: what an address of the list may ask apart from its filters.
         unlisted: columns that the list does not show, and does not read; they may have megabytes.
+        memory_lookup: what asks the list of working memories for that of a row; none where rows have none.
     """
 
     content: ClassVar[frozenset[str]] = frozenset()
@@ -71,6 +74,7 @@ class MemoryAdminMixin(_Mixin):
     id_paths: ClassVar[tuple[str, ...]] = ()
     open_lookups: ClassVar[frozenset[str]] = frozenset()
     unlisted: ClassVar[tuple[str, ...]] = ()
+    memory_lookup: ClassVar[str] = ""
 
     paginator = CappedPaginator
     show_full_result_count = False
@@ -225,8 +229,17 @@ class MemoryAdminMixin(_Mixin):
         return super().render_change_form(request, context, *args, **kwargs)
 
     def lists_of(self, request: HttpRequest, row: Any) -> list[ShownLink]:
-        """Links to what else there is about a row. No query."""
-        return link_to_list(request, AdminEvent, _("Admin events"), q=row.uid) if hasattr(row, "uid") else []
+        """Links to lists of what else there is about a row, where the viewer may look at these. No query."""
+        wanted: list[tuple[type[Model], _StrOrPromise, dict[str, Any]]] = []
+        if self.memory_lookup:
+            wanted.append((WorkingMemory, _("Working memory"), {self.memory_lookup: row.pk}))
+        if hasattr(row, "uid"):
+            wanted.append((AdminEvent, _("Admin events"), {"q": row.uid}))
+        return [
+            ShownLink(label, list_url(str(model._meta.model_name), request.current_app, **query))
+            for model, label, query in wanted
+            if self.rows_of(request, model) is not None
+        ]
 
     @page
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:

@@ -93,9 +93,13 @@ class FormFilter(admin.ListFilter):
         }
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if not self.typed:
-            return queryset
-        condition = None if self.error else self.condition(queryset.model)
+        if self.error:
+            return queryset.none()
+        return self.narrowed(request, queryset) if self.typed else queryset
+
+    def narrowed(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that what was typed asks for."""
+        condition = self.condition(queryset.model)
         return queryset.none() if condition is None else queryset.filter(condition)
 
     def condition(self, model: type[Model]) -> Any:
@@ -111,9 +115,7 @@ class OwnerFilter(FormFilter):
     parameter_name = "owner"
     parameters: ClassVar = {"owner": _("Id or user account")}
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if not self.typed or self.error:
-            return queryset.none() if self.error else queryset
+    def narrowed(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         text, keys = self.typed["owner"], list[int]()
         conditions = [Q(uid__in=typed_ids(text))]
         if can_read(request):

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.urls import NoReverseMatch, reverse
-from django.utils.http import urlencode
 
 from memory.admin.masks import is_allowed
 
@@ -42,27 +41,6 @@ class ShownLink(NamedTuple):
 
 # By the name of the model, such as "message", in the order in which they are shown.
 LINKS: dict[str, list[Link]] = defaultdict(list)
-
-
-def link_to_list(
-    request: HttpRequest, model: type[Model], label: _StrOrPromise, **query: Any
-) -> list[ShownLink]:
-    """A link to a part of the list of a model; none where the viewer has no such list. No query.
-
-    Args:
-        request: says who asks, and on which site.
-        model: of the list.
-        label: what the link says.
-        query: of its address.
-    """
-    name = f"{model._meta.app_label}_{model._meta.model_name}"
-    if not request.user.has_perm(f"{model._meta.app_label}.view_{model._meta.model_name}"):
-        return []
-    try:
-        url = reverse(f"admin:{name}_changelist", current_app=request.current_app)
-    except NoReverseMatch:
-        return []
-    return [ShownLink(label, f"{url}?{urlencode(query)}")]
 
 
 def links_to(request: HttpRequest, row: Model) -> list[ShownLink]:

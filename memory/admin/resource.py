@@ -11,11 +11,10 @@ from memory.admin.acts import ACTS, ActsMixin
 from memory.admin.base import MemoryAdminMixin
 from memory.admin.display import preformatted, pretty_json
 from memory.admin.filters import DateFilter, MetadataFilter
-from memory.admin.links import ShownLink, link_to_list
 from memory.admin.owners import of_account
 from memory.admin.playground import PlaygroundMixin
 from memory.admin.titles import shown_threads
-from memory.models import Thread, WorkingMemory
+from memory.models import Thread
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -34,6 +33,7 @@ class ResourceAdminMixin(ActsMixin, PlaygroundMixin, MemoryAdminMixin):
     content = frozenset({"shown_metadata", "metadata"})
     owner_paths = ("uid",)
     id_paths = ("uid",)
+    memory_lookup = "resource__id__exact"
     unlisted = ("metadata",)
 
     list_display = ("uid", "user", "created_at", "updated_at")
@@ -47,11 +47,6 @@ class ResourceAdminMixin(ActsMixin, PlaygroundMixin, MemoryAdminMixin):
 
     def find(self, rows: QuerySet[Resource], term: str) -> QuerySet[Resource]:
         return rows.filter(of_account(term))
-
-    def lists_of(self, request: HttpRequest, row: Any) -> list[ShownLink]:
-        notes = {"resource__id__exact": row.pk}
-        own = link_to_list(request, WorkingMemory, _("Working memory"), **notes)
-        return [*own, *super().lists_of(request, row)]
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any

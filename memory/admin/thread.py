@@ -14,12 +14,10 @@ from memory.admin.addresses import conversation_url
 from memory.admin.base import MemoryAdminMixin
 from memory.admin.display import preformatted, pretty_json, row_link
 from memory.admin.filters import ChangeFilter, MetadataFilter, OwnerFilter
-from memory.admin.links import ShownLink, link_to_list
 from memory.admin.playground import PlaygroundMixin
 from memory.admin.titles import with_words_in_title
 from memory.admin.transcript import TranscriptMixin
 from memory.content.controls import visible
-from memory.models import WorkingMemory
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -40,6 +38,7 @@ class ThreadAdminMixin(ActsMixin, PlaygroundMixin, TranscriptMixin, MemoryAdminM
     owner_paths = ("resource__uid",)
     id_paths = ("uid", "resource__uid")
     open_lookups = frozenset({"resource__id__exact", "resource__uid__exact"})
+    memory_lookup = "thread__id__exact"
     unlisted = ("metadata", "resource__metadata")
 
     list_display = ("conversation", "shown_title", "resource", "last_message_at", "updated_at")
@@ -69,11 +68,6 @@ class ThreadAdminMixin(ActsMixin, PlaygroundMixin, TranscriptMixin, MemoryAdminM
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Thread]:
         return super().get_queryset(request).select_related("resource")
-
-    def lists_of(self, request: HttpRequest, row: Any) -> list[ShownLink]:
-        notes = {"thread__id__exact": row.pk}
-        own = link_to_list(request, WorkingMemory, _("Working memory"), **notes)
-        return [*own, *super().lists_of(request, row)]
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any

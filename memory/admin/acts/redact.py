@@ -97,7 +97,8 @@ class Redact(Act):
 
     def perform(self, form: Any) -> Outcome:
         clear_titles = bool(form.cleaned_data.get("titles"))
-        rows = [self.row, *(self.copies.seen if form.cleaned_data.get("copies") else ())]
+        with_copies = bool(form.cleaned_data.get("copies"))
+        rows = [self.row, *(self.copies.seen if with_copies else ())]
         redacted, titled, counts = list[Any](), list[str](), Counter[str]()
         while rows:
             receipt = Message.objects.redact_messages(
@@ -107,7 +108,7 @@ class Redact(Act):
             titled += receipt.titled_threads
             counts.update(receipt.counts)
             # Before these threads were locked, one of them may have been cloned.
-            rows = self._copies().seen if form.cleaned_data.get("copies") else []
+            rows = self._copies().seen if with_copies else []
         if not redacted:
             return Outcome(_("This message is redacted already."), self.home(), messages.WARNING)
         # That a title showed a piece of it is content too.
